@@ -1,0 +1,1 @@
+"""From cases to outcomes: render, plan, ask once, keep, read."""

@@ -1,0 +1,81 @@
+"""From a prompt and a text to the messages that are sent."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from harness.core import Message, canonical
+from harness.errors import TaskError
+
+PROMPTS = Path(__file__).parents[1] / "prompts"
+KEYS = {"system", "question", "template", "examples"}
+TEMPLATE = "{text}\n\n{question}"
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A task's prompt: who the model is to be, what it is asked, and solved examples (text, answer)."""
+
+    system: str
+    question: str
+    template: str = TEMPLATE
+    examples: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of all that is sent with a text."""
+        return sha256(canonical([self.system, self.question, self.template, self.examples]).encode()).hexdigest()
+
+    def messages(self, text: str, shots: int) -> tuple[Message, ...]:
+        """The chat: system, ``shots`` examples as turns, the text with its question."""
+        turns = [Message("system", self.system)] if self.system else []
+        for example, answer in self.examples[:shots]:
+            turns += [Message("user", self._ask(example)), Message("assistant", answer)]
+        return (*turns, Message("user", self._ask(text)))
+
+    def _ask(self, text: str) -> str:
+        before, _, after = self.template.replace("{question}", self.question).partition("{text}")
+        return before + text + after
+
+
+def load(name: str, labels: Sequence[str], path: str | None = None) -> Prompt:
+    """The prompt called ``name``, or the one in the file at ``path``. Raises ``TaskError``."""
+    file = Path(path) if path else PROMPTS / f"{name}.toml"
+    try:
+        data = tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise TaskError(f"{file}: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise TaskError(f"{file}: not UTF-8 at byte {error.start}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise TaskError(f"{file}: not valid TOML: {error}") from error
+    return _prompt(data, labels, file)
+
+
+def _prompt(data: dict[str, Any], labels: Sequence[str], file: Path) -> Prompt:
+    unknown = sorted(set(data) - KEYS)
+    if unknown:
+        raise TaskError(f"{file}: unknown key {unknown[0]!r}: known are {', '.join(sorted(KEYS))}")
+    for key in ("system", "question"):
+        if not isinstance(data.get(key), str):
+            raise TaskError(f"{file}: {key!r} is missing or not text")
+    template = data.get("template", TEMPLATE)
+    if "{text}" not in template:
+        raise TaskError(f"{file}: 'template' has no {{text}}")
+    examples = data.get("examples", [])
+    for number, example in enumerate(examples, 1):
+        for key in ("text", "answer"):
+            if not isinstance(example.get(key), str):
+                raise TaskError(f"{file}: examples[{number}] needs {key!r}")
+    names = " or ".join(labels) if len(labels) == 2 else ", ".join(labels)
+    return Prompt(
+        system=data["system"].replace("{labels}", names),
+        question=data["question"].replace("{labels}", names),
+        template=template,
+        examples=tuple((e["text"], e["answer"]) for e in examples),
+    )

@@ -1,0 +1,88 @@
+"""From a configuration to the parts of an audit, checked before anything is sent."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from harness import __version__, documents, registry
+from harness.answering import render
+from harness.answering.cache import DEFAULT as DEFAULT_CACHE
+from harness.answering.plan import Planner
+from harness.config import RunConfig
+from harness.core import DocumentOptions, Model, Suite, Task, canonical
+from harness.errors import TaskError
+from harness.folder import RunFolder
+
+
+@dataclass(frozen=True)
+class Audit:
+    """All that a run needs. ``total`` is the number of documents, each of them read once already."""
+
+    config: RunConfig
+    task: Task
+    suite: Suite
+    model: Model
+    planner: Planner
+    options: DocumentOptions
+    total: int
+    identity: dict[str, Any]
+
+    @property
+    def folder(self) -> RunFolder:
+        return RunFolder(Path(self.config.out) if self.config.out else Path("runs") / self._name)
+
+    @property
+    def cache(self) -> Path:
+        return Path(self.config.cache) if self.config.cache else DEFAULT_CACHE
+
+    @property
+    def concurrency(self) -> int:
+        wanted = self.config.model.concurrency
+        return wanted if isinstance(wanted, int) else self.model.concurrency
+
+    @property
+    def resolved(self) -> str:
+        """The whole configuration as TOML, defaults filled in; it holds no secret."""
+        return tomli_w.dumps(self.config.model_dump(exclude_none=True))
+
+    @property
+    def _name(self) -> str:
+        """The same settings give the same folder, so the same command takes up the same run."""
+        model = re.sub(r"[^\w.-]+", "-", self.model.name).strip("-")
+        digest = sha256(canonical(self.identity).encode()).hexdigest()[:8]
+        return f"{self.task.name}-{self.suite.name}-{model}-{digest}"
+
+
+def assemble(config: RunConfig) -> Audit:
+    """The parts of the run that ``config`` describes. Reads every document once, to find faults now."""
+    task = registry.task(config.task)
+    prompt = render.load(task.prompt, task.labels, config.prompt)
+    if config.shots > len(prompt.examples):
+        raise TaskError(f"--shots {config.shots}: the prompt has {len(prompt.examples)} examples")
+    options = DocumentOptions(
+        config.documents.path, config.documents.text_column, config.documents.label_column, config.documents.limit
+    )
+    suite = registry.suite(config)
+    model = registry.model(config.model)
+    return Audit(
+        config=config,
+        task=task,
+        suite=suite,
+        model=model,
+        planner=Planner(task, prompt, model, config.shots, config.seed),
+        options=options,
+        total=sum(1 for _ in task.documents(options)),
+        identity={
+            **config.identity(),
+            "version": __version__,
+            "cases": dict(suite.identity),
+            "texts": documents.digest(options.path),
+            "prompt_sha256": prompt.digest,
+        },
+    )

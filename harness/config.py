@@ -1,0 +1,149 @@
+"""A run's configuration: TOML and options in, a checked ``RunConfig`` out.
+
+The one place where a user's settings become ours. Unknown keys are errors that name the key.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from harness.errors import ConfigError
+
+Positive = Annotated[int, Field(ge=1)]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=False)
+
+
+class Documents(_Section):
+    """``[documents]``: where the texts are; no path means the bundled sample."""
+
+    path: str | None = None
+    text_column: str | None = None
+    label_column: str | None = None
+    limit: Positive | None = None
+
+
+class Hinter(_Section):
+    """``[hinter]``: what the HINTER suite changes and which mutants it keeps."""
+
+    attributes: tuple[str, ...] = ("race", "gender", "body")
+    order: Positive = 2
+    lexicon: str | None = None
+    parser: str = "spacy"
+    max_pairs: Positive | None = None
+
+    @field_validator("attributes", mode="before")
+    @classmethod
+    def _listed(cls, value: Any) -> Any:
+        return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+class Price(_Section):
+    """USD per million tokens."""
+
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+    cached_input: float | None = Field(default=None, ge=0)
+
+
+class Model(_Section):
+    """``[model]``: the system under test."""
+
+    name: str = "local:smollm2"
+    base_url: str | None = None
+    api_key_env: str | None = None
+    model_file: str | None = None
+    concurrency: Positive | Literal["auto"] = "auto"
+    price: Price | None = None
+
+
+class RunConfig(_Section):
+    """All of a run. ``identity()`` is the part that decides its results."""
+
+    task: str = "imdb"
+    suite: str = "hinter"
+    seed: int = 0
+    out: str | None = None
+    cache: str | None = None
+    prompt: str | None = None
+    shots: Annotated[int, Field(ge=0)] = 0
+    fail_above: float | None = Field(default=None, ge=0, le=1)
+    documents: Documents = Documents()
+    hinter: Hinter = Hinter()
+    model: Model = Model()
+
+    def identity(self) -> dict[str, Any]:
+        """The settings that decide what is found; not where it goes or how fast."""
+        model = self.model.model_dump(exclude={"concurrency", "price", "api_key_env"})
+        whole = self.model_dump(exclude={"out", "cache", "fail_above", "model"})
+        return {**whole, "model": model}
+
+
+def load(path: str | Path | None, overrides: Mapping[str, Any] | None = None) -> RunConfig:
+    """The configuration in the TOML at ``path`` (None: defaults), with dotted ``overrides`` on top.
+
+    A relative file named in the TOML is taken relative to the working directory, as on the command line.
+    """
+    data = _read(Path(path)) if path is not None else {}
+    for key, value in (overrides or {}).items():
+        _set(data, key, value)
+    if not data.get("documents", {}).get("path"):
+        _sample_defaults(data)
+    try:
+        return RunConfig.model_validate(data)
+    except ValidationError as error:
+        raise ConfigError(_explain(error, path)) from error
+
+
+def _sample_defaults(data: dict[str, Any]) -> None:
+    """On the bundled sample a few pairs of each attribute do, so that a first look takes no hour."""
+    section = data.setdefault("hinter", {})
+    if isinstance(section, dict):
+        section.setdefault("max_pairs", 2)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: not UTF-8 at byte {error.start}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path}: not valid TOML: {error}") from error
+
+
+def _set(data: dict[str, Any], key: str, value: Any) -> None:
+    *sections, last = key.split(".")
+    for section in sections:
+        data = data.setdefault(section, {})
+        if not isinstance(data, dict):
+            raise ConfigError(f"{section!r} must be a table")
+    data[last] = value
+
+
+def _explain(error: ValidationError, path: str | Path | None) -> str:
+    first = error.errors()[0]
+    place = [str(part) for part in first["loc"] if not str(part).startswith(("constrained-", "literal["))]
+    key = ".".join(place)
+    where = f"{path}: " if path is not None else ""
+    if first["type"] == "extra_forbidden":
+        return f"{where}unknown key {key!r}: known are {', '.join(_known(place[:-1]))}"
+    return f"{where}{key}: {first['msg']}, not {first['input']!r}"
+
+
+def _known(sections: list[str]) -> list[str]:
+    model: type[BaseModel] = RunConfig
+    for section in sections:
+        kind = model.model_fields[section].annotation
+        if not (isinstance(kind, type) and issubclass(kind, BaseModel)):
+            kind = Price
+        model = kind
+    return sorted(model.model_fields)

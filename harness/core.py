@@ -1,0 +1,254 @@
+"""The records that flow through an audit, in the order they flow.
+
+``Document -> Case (of Substitutions) -> Request -> Reply | Failure -> Outcome -> Verdict``
+
+All are frozen, slotted dataclasses; this module imports nothing of the project.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+Role = Literal["original", "atomic", "intersectional", "variant", "seed", "expansion"]
+Status = Literal["biased", "benign", "undetermined"]
+Ternary = Literal["yes", "no", "undetermined"]
+Unread = Literal["refused", "filtered", "unparsed", "truncated", "too-long", "failed"]
+Span = tuple[int, int]
+
+UNREAD: tuple[Unread, ...] = ("refused", "filtered", "unparsed", "truncated", "too-long", "failed")
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A source text; ``labels`` are gold labels, None where unknown."""
+
+    id: str
+    text: str
+    labels: frozenset[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Substitution:
+    """One dictionary replacement, at all its ``spans`` (character offsets in the original)."""
+
+    attribute: str
+    source: str
+    target: str
+    spans: tuple[Span, ...] = ()
+
+    @property
+    def pair(self) -> tuple[str, str, str]:
+        """What identifies the substitution within its document."""
+        return (self.attribute, self.source, self.target)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One text to ask about. ``reason`` is None where the case is valid, else why it was discarded."""
+
+    id: str
+    group: str
+    document: str
+    role: Role
+    text: str
+    substitutions: tuple[Substitution, ...] = ()
+    traits: Mapping[str, str] = field(default_factory=dict)
+    expected: frozenset[str] | None = None
+    reason: str | None = None
+
+    @property
+    def valid(self) -> bool:
+        return self.reason is None
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The attributes changed, in the order of the substitutions."""
+        return tuple(s.attribute for s in self.substitutions)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a chat."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+def canonical(value: object) -> str:
+    """Canonical JSON: sorted keys, no white space, so that equal values give equal text."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is sent, once.
+
+    ``key`` is the SHA-256 of canonical JSON of all that can change the reply and of nothing else:
+    who answers (``model``: endpoint, name, revision or digest), the messages, every sampling and
+    decoding value, the repeat index. ``text`` is the case's bare text, for systems under test that
+    are not chat models; the messages already contain it.
+    """
+
+    model: Mapping[str, Any]
+    messages: tuple[Message, ...]
+    sampling: Mapping[str, Any]
+    choices: tuple[str, ...] = ()
+    repeat: int = 0
+    text: str = ""
+    key: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        digest = hashlib.sha256(canonical(self.payload()).encode("utf-8", "surrogatepass")).hexdigest()
+        object.__setattr__(self, "key", digest)
+
+    def payload(self) -> dict[str, Any]:
+        """All that the key covers, as JSON values."""
+        return {
+            "model": dict(self.model),
+            "messages": [[m.role, m.content] for m in self.messages],
+            "sampling": dict(self.sampling),
+            "choices": list(self.choices),
+            "repeat": self.repeat,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A generated token with its log-probability (natural) and the likeliest alternatives there."""
+
+    text: str
+    logprob: float
+    top: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came back, complete; ``latency`` in seconds, token counts as the server gave them."""
+
+    text: str
+    finish_reason: str = "stop"
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+    logprobs: tuple[Token, ...] | None = None
+    score: float | None = None
+    model: str = ""
+    fingerprint: str | None = None
+    latency: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """No reply to be had, for good: never cached, never a label."""
+
+    reason: Literal["filtered", "too-long", "failed"]
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a reply says: ``labels`` (or a ``score``), or why it could not be read."""
+
+    labels: frozenset[str] | None = None
+    score: float | None = None
+    reason: Unread | None = None
+
+    @property
+    def read(self) -> bool:
+        return self.reason is None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a case shows. ``hidden`` is None where the question does not arise."""
+
+    case: str
+    relation: str
+    status: Status
+    hidden: Ternary | None = None
+    attributes: tuple[str, ...] = ()
+    margin: float | None = None
+    confirmed: bool | None = None
+
+
+class Suite(Protocol):
+    """A test method: what is asked, and what the answers show.
+
+    ``identity`` says what decides the cases beside the configuration (a parser's version, a dictionary).
+    ``cases`` yields the cases of one group next to each other; ``judge`` sees the valid cases of one
+    group, their texts blanked (a verdict depends on what was answered), and their outcomes by case id.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def identity(self) -> Mapping[str, Any]: ...
+
+    def cases(self, documents: Iterator[Document]) -> Iterator[Case]: ...
+
+    def judge(self, group: Sequence[Case], outcomes: Mapping[str, Outcome]) -> Iterator[Verdict]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a system under test can do, so that requests are shaped to it."""
+
+    choices: bool = False
+    logprobs: bool = False
+
+
+class Model(Protocol):
+    """A system under test. ``identity`` is the part of the cache key that says who answers.
+
+    ``answer`` raises ``EndpointError`` for what cannot succeed for any request (a bad key), returns
+    a ``Failure`` for what cannot succeed for this one, and raises ``Transient`` for what may later.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def identity(self) -> Mapping[str, Any]: ...
+
+    @property
+    def capabilities(self) -> Capabilities: ...
+
+    @property
+    def concurrency(self) -> int: ...
+
+    async def answer(self, request: Request) -> Reply | Failure: ...
+
+    async def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentOptions:
+    """Where documents come from: keys of ``[documents]`` in a configuration."""
+
+    path: str | None = None
+    text_column: str | None = None
+    label_column: str | None = None
+    limit: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What the model is asked to do with a text: data and functions, nothing to subclass.
+
+    ``prompt`` names a TOML of ``prompts/``; ``parse`` None stands for the reader of labels.
+    """
+
+    name: str
+    title: str
+    labels: tuple[str, ...]
+    documents: Callable[[DocumentOptions], Iterator[Document]]
+    prompt: str
+    parse: Callable[[Reply], Outcome] | None = None
+    multi_label: bool = False
+    source: str = ""
+    licence: str = ""

@@ -1,0 +1,266 @@
+"""A run folder: what was asked, answered and found, in files that any tool reads.
+
+Cases are written in parts as they are made, and a complete set of parts is read back instead of being
+made again. Answers and verdicts are derived from them (and from the response cache), so they are
+written anew by each run.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harness.core import Case, Outcome, Substitution, Verdict, canonical
+from harness.errors import RunError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+ROWS_A_PART = 20_000
+CHARACTERS_A_PART = 64_000_000
+COMPLETE = "complete"
+
+
+class RunFolder:
+    """The folder at ``path``; ``identity`` is what decides a run's results."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @classmethod
+    def existing(cls, path: Path) -> RunFolder:
+        """The folder of an earlier run. Raises ``RunError`` where ``path`` is none."""
+        if not (path / "summary.json").is_file():
+            raise RunError(f"{path} has no summary.json: give the folder of a run that has ended")
+        return cls(path)
+
+    @property
+    def summary(self) -> Path:
+        return self.path / "summary.json"
+
+    @property
+    def cases(self) -> Path:
+        return self.path / "cases"
+
+    def open(self, resolved: str, identity: Mapping[str, Any], overwrite: bool = False) -> None:
+        """Make the folder, or take it up again. Raises ``RunError`` where it holds something else."""
+        mark = self.path / "identity.json"
+        if self.path.exists() and any(self.path.iterdir()):
+            if not mark.exists():
+                raise RunError(f"{self.path} is not empty and not a run folder: use another --out")
+            earlier = json.loads(mark.read_text(encoding="utf-8"))
+            if earlier != json.loads(canonical(identity)):
+                if not overwrite:
+                    raise RunError(
+                        f"{self.path} holds a run with other settings ({_difference(earlier, identity)}): "
+                        "use another --out, or --overwrite to replace it"
+                    )
+                shutil.rmtree(self.path)
+        self.cases.mkdir(parents=True, exist_ok=True)
+        mark.write_text(canonical(identity), encoding="utf-8")
+        (self.path / "run.toml").write_text(resolved, encoding="utf-8")
+        for name in ("answers", "verdicts"):
+            shutil.rmtree(self.path / f"{name}.parts", ignore_errors=True)
+
+    def keep_cases(self, cases: Iterable[Case]) -> Generator[Case, None, None]:
+        """Pass ``cases`` through, writing them; or, where all of them are on disk, read those instead."""
+        mark = self.cases / COMPLETE
+        if mark.exists():
+            yield from read_cases(self.cases)
+            return
+        for old in self.cases.glob("*.parquet"):
+            old.unlink()
+        with Parts(self.cases, CASE_SCHEMA, _case_row) as parts:
+            for case in cases:
+                parts.add(case, len(case.text))
+                yield case
+        mark.touch()
+
+    def answers(self) -> Parts:
+        return Parts(self.path / "answers.parts", ANSWER_SCHEMA, _answer_row)
+
+    def verdicts(self) -> Parts:
+        return Parts(self.path / "verdicts.parts", VERDICT_SCHEMA, _verdict_row)
+
+    def merge(self, name: str) -> None:
+        """Make one file of the parts of ``answers`` or ``verdicts``."""
+        import polars as pl
+
+        parts = self.path / f"{name}.parts"
+        target = self.path / f"{name}.parquet"
+        files = sorted(parts.glob("*.parquet"))
+        if files:
+            pl.scan_parquet(files).sink_parquet(target)
+        else:
+            pl.DataFrame(schema=schema_of(SCHEMAS[name])).write_parquet(target)
+        shutil.rmtree(parts, ignore_errors=True)
+
+    def scan(self, name: str) -> pl.LazyFrame:
+        """``cases``, ``answers`` or ``verdicts`` as a lazy table."""
+        import polars as pl
+
+        if name == "cases":
+            files = sorted(self.cases.glob("*.parquet"))
+            if not files:
+                return pl.LazyFrame(schema=schema_of(CASE_SCHEMA))
+            return pl.scan_parquet(files)
+        return pl.scan_parquet(self.path / f"{name}.parquet")
+
+
+class Parts:
+    """Rows written to numbered Parquet files of bounded size: ``with Parts(…) as parts: parts.add(…)``."""
+
+    def __init__(self, folder: Path, schema: Mapping[str, Any], row: Any) -> None:
+        self._folder = folder
+        self._schema = schema
+        self._row = row
+        self._rows: list[Mapping[str, Any]] = []
+        self._characters = 0
+        self._number = 0
+
+    def __enter__(self) -> Parts:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.flush()
+
+    def add(self, item: Any, characters: int = 0) -> None:
+        self._rows.append(self._row(item))
+        self._characters += characters
+        if len(self._rows) >= ROWS_A_PART or self._characters >= CHARACTERS_A_PART:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what is held, under a name that appears only when the file is whole."""
+        import polars as pl
+
+        if not self._rows:
+            return
+        final = self._folder / f"part-{self._number:05d}.parquet"
+        unfinished = final.with_suffix(".tmp")
+        pl.DataFrame(self._rows, schema=schema_of(self._schema), orient="row").write_parquet(unfinished)
+        unfinished.replace(final)
+        self._rows, self._characters = [], 0
+        self._number += 1
+
+
+CASE_SCHEMA = {
+    "id": "str",
+    "group": "str",
+    "document": "str",
+    "role": "str",
+    "text": "str",
+    "valid": "bool",
+    "reason": "str",
+    "substitutions": "substitutions",
+    "traits": "str",
+    "expected": "list",
+}
+ANSWER_SCHEMA = {"case": "str", "outcome": "str", "labels": "list", "score": "float", "reply": "str"}
+VERDICT_SCHEMA = {
+    "case": "str",
+    "relation": "str",
+    "status": "str",
+    "hidden": "str",
+    "attributes": "list",
+    "document": "str",
+}
+SCHEMAS = {"cases": CASE_SCHEMA, "answers": ANSWER_SCHEMA, "verdicts": VERDICT_SCHEMA}
+
+
+def schema_of(columns: Mapping[str, str]) -> dict[str, Any]:
+    """A polars schema from our column kinds."""
+    import polars as pl
+
+    kinds: dict[str, Any] = {
+        "str": pl.String,
+        "bool": pl.Boolean,
+        "float": pl.Float64,
+        "list": pl.List(pl.String),
+        "substitutions": pl.List(pl.Struct({"attribute": pl.String, "source": pl.String, "target": pl.String})),
+    }
+    return {name: kinds[kind] for name, kind in columns.items()}
+
+
+def read_cases(folder: Path) -> Iterator[Case]:
+    """The cases of all parts, one part in memory at a time."""
+    import polars as pl
+
+    for file in sorted(folder.glob("*.parquet")):
+        for row in pl.read_parquet(file).iter_rows(named=True):
+            yield Case(
+                id=row["id"],
+                group=row["group"],
+                document=row["document"],
+                role=row["role"],
+                text=row["text"],
+                substitutions=tuple(Substitution(**s) for s in row["substitutions"]),
+                traits=json.loads(row["traits"]),
+                expected=None if row["expected"] is None else frozenset(row["expected"]),
+                reason=row["reason"],
+            )
+
+
+def _case_row(case: Case) -> dict[str, Any]:
+    return {
+        "id": case.id,
+        "group": case.group,
+        "document": case.document,
+        "role": case.role,
+        "text": case.text,
+        "valid": case.valid,
+        "reason": case.reason,
+        "substitutions": [
+            {"attribute": s.attribute, "source": s.source, "target": s.target} for s in case.substitutions
+        ],
+        "traits": canonical(dict(case.traits)),
+        "expected": _listed(case.expected),
+    }
+
+
+def _answer_row(item: tuple[Case, Outcome, str]) -> dict[str, Any]:
+    case, outcome, reply = item
+    return {
+        "case": case.id,
+        "outcome": outcome.reason or "read",
+        "labels": _listed(outcome.labels),
+        "score": outcome.score,
+        "reply": reply,
+    }
+
+
+def _verdict_row(item: tuple[Verdict, str]) -> dict[str, Any]:
+    verdict, document = item
+    return {
+        "case": verdict.case,
+        "relation": verdict.relation,
+        "status": verdict.status,
+        "hidden": verdict.hidden,
+        "attributes": list(verdict.attributes),
+        "document": document,
+    }
+
+
+def _listed(labels: frozenset[str] | None) -> list[str] | None:
+    return None if labels is None else sorted(labels)
+
+
+def _difference(earlier: Mapping[str, Any], identity: Mapping[str, Any], prefix: str = "") -> str:
+    for key in sorted({*earlier, *identity}):
+        old, new = earlier.get(key), json.loads(canonical(identity.get(key)))
+        if old == new:
+            continue
+        if isinstance(old, dict) and isinstance(new, dict):
+            return _difference(old, new, f"{prefix}{key}.")
+        return f"{prefix}{key}: {_short(old)} there, {_short(new)} here"
+    return "nothing"
+
+
+def _short(value: object) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 40 else text[:37] + "…"
+

@@ -1,0 +1,86 @@
+"""``python:package.module:function``: a function of the user's own as the system under test.
+
+The function's first parameter says by its name what it is given: ``request`` (the whole ``Request``),
+``messages`` (a list of {role, content}), ``prompt`` (the last user turn), anything else: the text
+itself. It returns a string or a ``Reply``; it may be async.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from harness.core import Capabilities, Failure, Reply, Request
+from harness.errors import ModelError
+
+Function = Callable[[Any], "str | Reply | Failure | Awaitable[str | Reply | Failure]"]
+
+
+class FunctionModel:
+    """Wraps ``function``; its module's source is part of the identity, so edited code is asked anew."""
+
+    concurrency = 8
+
+    def __init__(self, name: str, function: Function) -> None:
+        self.name = name
+        self.capabilities = Capabilities(choices=True)
+        self.identity: Mapping[str, Any] = {"kind": "python", "name": name, "source": _source(function)}
+        self._function = function
+        self._view = _view(function, name)
+
+    async def answer(self, request: Request) -> Reply | Failure:
+        try:
+            answer = self._function(self._view(request))
+            if inspect.isawaitable(answer):
+                answer = await answer
+        except Exception as error:  # a bad answer is data, whatever the user's function did
+            return Failure("failed", f"{type(error).__name__}: {error}")
+        if isinstance(answer, str):
+            return Reply(text=answer, model=self.name)
+        if isinstance(answer, Reply | Failure):
+            return answer
+        raise ModelError(f"{self.name} returned {type(answer).__name__}, not a string or a Reply")
+
+    async def close(self) -> None:
+        return None
+
+
+def load(path: str) -> FunctionModel:
+    """The function named ``package.module:function``. Raises ``ModelError``."""
+    module_name, _, function_name = path.partition(":")
+    name = f"python:{path}"
+    if not module_name or not function_name:
+        raise ModelError(f"{name}: write python:package.module:function")
+    if str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        function = getattr(importlib.import_module(module_name), function_name)
+    except ImportError as error:
+        raise ModelError(f"{name}: {error}") from error
+    except AttributeError as error:
+        raise ModelError(f"{name}: module {module_name} has no {function_name!r}") from error
+    if not callable(function):
+        raise ModelError(f"{name} is not a function")
+    return FunctionModel(name, function)
+
+
+def _source(function: Function) -> str:
+    file = inspect.getsourcefile(inspect.unwrap(function)) if inspect.isroutine(function) else None
+    return sha256(Path(file).read_bytes()).hexdigest() if file and Path(file).is_file() else ""
+
+
+def _view(function: Function, name: str) -> Callable[[Request], Any]:
+    parameters = list(inspect.signature(function).parameters)
+    if not parameters:
+        raise ModelError(f"{name} must take one parameter")
+    views: dict[str, Callable[[Request], Any]] = {
+        "request": lambda request: request,
+        "messages": lambda request: [{"role": m.role, "content": m.content} for m in request.messages],
+        "prompt": lambda request: request.messages[-1].content,
+    }
+    return views.get(parameters[0], lambda request: request.text)

@@ -1,0 +1,140 @@
+"""Names to things: tasks, suites, models. Built-ins are listed here; others come by entry points.
+
+A third party's package adds one with an entry point in the group ``harness.tasks`` (a ``Task``),
+``harness.suites`` (a function from ``RunConfig`` to a ``Suite``) or ``harness.models`` (a function from
+the ``[model]`` section to a ``Model``; its name is a prefix, ``NAME:…``). It is imported when selected.
+"""
+
+from __future__ import annotations
+
+import importlib
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from harness.config import Model as ModelConfig
+from harness.config import RunConfig
+from harness.core import Model, Suite, Task
+from harness.errors import ConfigError, HarnessError, LexiconError, ModelError, TaskError
+
+TASKS = {"imdb": "harness.tasks.imdb:task"}
+SUITES = {"hinter": "harness.registry:hinter_suite"}
+MODELS = {
+    "local:smollm2": "SmolLM2-135M-Instruct in this process (llama.cpp), the default",
+    "local:vader": "VADER, a rule-based sentiment system, instant",
+    "python:package.module:function": "a function of your own",
+    "NAME": "any OpenAI-compatible endpoint, with --base-url and --api-key-env",
+}
+
+
+def tasks() -> list[str]:
+    return sorted(_names("harness.tasks", TASKS))
+
+
+def suites() -> list[str]:
+    return sorted(_names("harness.suites", SUITES))
+
+
+def task(name: str) -> Task:
+    """The task called ``name``. Raises ``TaskError``."""
+    found = _find("harness.tasks", TASKS, name, TaskError, "task")
+    if not isinstance(found, Task):
+        raise TaskError(f"task {name!r} is a {type(found).__name__}, not a Task")
+    return found
+
+
+def suite(config: RunConfig) -> Suite:
+    """The configured suite. Raises ``ConfigError``, or whatever its own parts find wrong."""
+    make = _find("harness.suites", SUITES, config.suite, ConfigError, "suite")
+    made: Suite = make(config)
+    return made
+
+
+def hinter_suite(config: RunConfig) -> Suite:
+    from harness.language import parsers
+    from harness.suites.hinter import Hinter, lexicon
+
+    section = config.hinter
+    chosen = lexicon.load(section.lexicon).select(section.attributes)
+    if not section.attributes:
+        raise LexiconError("no attributes given: use --attributes race,gender")
+    if section.order > len(section.attributes):
+        raise ConfigError(
+            f"order {section.order} is above the number of attributes, {len(section.attributes)}"
+            f" ({', '.join(section.attributes)})"
+        )
+    return Hinter(chosen, parsers.load(section.parser), section.order, section.max_pairs, config.seed)
+
+
+def model(section: ModelConfig) -> Model:
+    """The system under test that ``section`` names. Raises ``ModelError``."""
+    kind, colon, rest = section.name.partition(":")
+    if kind == "local":
+        return _local(rest, section)
+    if kind == "python":
+        from harness.models import function
+
+        return function.load(rest)
+    plugins = _plugins("harness.models")
+    if colon and kind in plugins:
+        made: Model = _import(plugins[kind])(section)
+        return made
+    if section.base_url is None and (colon or "/" in section.name):
+        known = ", ".join([*MODELS, *(f"{p}:…" for p in plugins)])
+        raise ModelError(f"unknown model {section.name!r}: use {known}")
+    from harness.models.openai import OpenAIModel
+
+    fixed = section.concurrency if isinstance(section.concurrency, int) else None
+    return OpenAIModel(section.name, section.base_url, section.api_key_env, fixed)
+
+
+def _local(name: str, section: ModelConfig) -> Model:
+    from harness.models import local
+
+    if name == "smollm2":
+        return local.smollm2(section.model_file)
+    if name == "vader":
+        return local.VaderModel()
+    raise ModelError(f"unknown model 'local:{name}': use local:smollm2 (also with --model-file) or local:vader")
+
+
+def _plugins(group: str) -> dict[str, EntryPoint]:
+    found: dict[str, EntryPoint] = {}
+    for point in entry_points(group=group):
+        if point.name in found:
+            raise ConfigError(
+                f"{group}: {point.name!r} is given by two packages, "
+                f"{_package(found[point.name])} and {_package(point)}: uninstall one"
+            )
+        found[point.name] = point
+    return found
+
+
+def _names(group: str, built_in: dict[str, str]) -> dict[str, str | EntryPoint]:
+    plugins = _plugins(group)
+    for name in plugins.keys() & built_in.keys():
+        raise ConfigError(f"{group}: {name!r} of package {_package(plugins[name])} is a built-in name: uninstall it")
+    return {**built_in, **plugins}
+
+
+def _find(group: str, built_in: dict[str, str], name: str, error: type[HarnessError], noun: str) -> Any:
+    known = _names(group, built_in)
+    if name not in known:
+        raise error(f"unknown {noun} {name!r}: known are {', '.join(sorted(known))}")
+    entry = known[name]
+    if isinstance(entry, EntryPoint):
+        return _import(entry)
+    module, _, attribute = entry.partition(":")
+    return getattr(importlib.import_module(module), attribute)
+
+
+def _import(point: EntryPoint) -> Any:
+    try:
+        return point.load()
+    except Exception as error:
+        raise ConfigError(
+            f"{point.group}: {point.name!r} of package {_package(point)} does not load: {error}"
+        ) from error
+
+
+def _package(point: EntryPoint) -> str:
+    return point.dist.name if point.dist else point.value

@@ -1,0 +1,1 @@
+"""Pure renderers of a run: summary, terminal, HTML, JUnit."""

@@ -1,0 +1,1 @@
+"""Test methods, one package a system."""

@@ -1,0 +1,237 @@
+"""Bias dictionaries: the terms of an attribute, and which may replace which (HINTER, section 3).
+
+A lexicon is TOML. Of an attribute it gives groups, whose words are exchanged for one another, and
+directed pairs::
+
+    [attribute.gender.groups]            # aligned lists: the i-th words replace each other
+    male = ["man", "actor"]
+    female = ["woman", "actress"]
+
+    [attribute.gender]
+    pairs = [["man", "woman"]]           # directed: man -> woman
+    case_sensitive = ["Miss"]            # matched only as written
+
+    [[attribute.race.sets]]              # more than one set of groups
+    pairing = "across"                   # every word replaces every word of the other groups
+    groups = { european = ["British"], asian = ["Indian", "Japanese"] }
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from harness.core import Span, canonical
+from harness.errors import LexiconError
+
+BUNDLED = Path(__file__).parents[2] / "data" / "lexicons"
+DEFAULT_ATTRIBUTES = ("race", "gender", "body")
+ATTRIBUTE_KEYS = {"description", "groups", "pairing", "sets", "pairs", "case_sensitive"}
+SET_KEYS = {"name", "groups", "pairing"}
+PAIRINGS = ("aligned", "across")
+
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """The dictionary of one attribute: term -> its replacements, in the order written."""
+
+    name: str
+    targets: Mapping[str, tuple[str, ...]]
+    groups: Mapping[str, tuple[str, ...]]
+    case_sensitive: frozenset[str] = frozenset()
+    description: str = ""
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """All distinct terms, sources and targets alike."""
+        return tuple(dict.fromkeys([*self.targets, *(t for ts in self.targets.values() for t in ts)]))
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        return tuple((source, target) for source, targets in self.targets.items() for target in targets)
+
+    @cached_property
+    def _terms(self) -> dict[str, list[str]]:
+        terms: dict[str, list[str]] = {}
+        for term in self.targets:
+            terms.setdefault(_fold(term), []).append(term)
+        return terms
+
+    @cached_property
+    def _expression(self) -> re.Pattern[str]:
+        longest = sorted(self._terms, key=len, reverse=True)
+        words = "|".join(r"\s+".join(map(re.escape, term.split())) for term in longest)
+        # Words only: no match inside a word or next to the hyphen of a compound.
+        return re.compile(rf"(?<!\w)(?<!\w-)(?:{words})(?!\w|-\w)", re.IGNORECASE)
+
+    def find(self, text: str) -> dict[str, list[Span]]:
+        """All occurrences of the attribute's terms, leftmost first and longest at a place."""
+        found: dict[str, list[Span]] = {}
+        for match in self._expression.finditer(text):
+            term = self._as_written(match[0])
+            if term is not None:
+                found.setdefault(term, []).append(match.span())
+        return found
+
+    def _as_written(self, written: str) -> str | None:
+        terms = self._terms[_fold(written)]
+        shape = " ".join(written.split())
+        if shape in terms:
+            return shape
+        return next((t for t in terms if t not in self.case_sensitive or shape == t.upper() != shape.lower()), None)
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """The dictionaries of several attributes, by name; ``source`` says where they were read."""
+
+    attributes: Mapping[str, Attribute]
+    source: str = "bundled"
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of what the dictionaries do."""
+        content = {a.name: [a.pairs, sorted(a.case_sensitive)] for a in self.attributes.values()}
+        return sha256(canonical(content).encode()).hexdigest()
+
+    def select(self, names: Iterable[str]) -> Lexicon:
+        """The lexicon of ``names`` alone, in that order."""
+        chosen = list(names)
+        for name in chosen:
+            if name not in self.attributes:
+                known = ", ".join(self.attributes)
+                raise LexiconError(f"unknown attribute {name!r}: {self.source} has {known}")
+            if chosen.count(name) > 1:
+                raise LexiconError(f"attribute {name!r} is given twice")
+        return Lexicon({name: self.attributes[name] for name in chosen}, self.source)
+
+
+def load(path: str | Path | None = None) -> Lexicon:
+    """The lexicon at ``path`` (a TOML file or a folder of them), or the bundled one."""
+    if path is None:
+        return _load_files(sorted(BUNDLED.glob("*.toml")), "the bundled lexicon")
+    path = Path(path)
+    if path.is_dir():
+        files = sorted(path.glob("*.toml"))
+        if not files:
+            raise LexiconError(f"{path}: no *.toml in this folder")
+        return _load_files(files, str(path))
+    return _load_files([path], str(path))
+
+
+def parse(text: str, source: str = "lexicon") -> Lexicon:
+    """The lexicon written in ``text``. Raises ``LexiconError`` naming ``source`` and the key."""
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise LexiconError(f"{source}: not valid TOML: {error}") from error
+    unknown = sorted(set(data) - {"attribute"})
+    if unknown:
+        raise LexiconError(f"{source}: unknown key {unknown[0]!r}: a lexicon has [attribute.NAME] tables")
+    tables = data.get("attribute")
+    if not isinstance(tables, dict) or not tables:
+        raise LexiconError(f"{source}: no [attribute.NAME] table, so the lexicon is empty")
+    return Lexicon({name: _attribute(name, table, source) for name, table in tables.items()}, source)
+
+
+def _load_files(files: Iterable[Path], source: str) -> Lexicon:
+    attributes: dict[str, Attribute] = {}
+    for file in files:
+        try:
+            text = file.read_text(encoding="utf-8")
+        except OSError as error:
+            raise LexiconError(f"{file}: {error.strerror or error}") from error
+        except UnicodeDecodeError as error:
+            raise LexiconError(f"{file}: not UTF-8 at byte {error.start}") from error
+        for name, attribute in parse(text, str(file)).attributes.items():
+            if name in attributes:
+                raise LexiconError(f"{file}: attribute {name!r} is defined twice")
+            attributes[name] = attribute
+    return Lexicon(attributes, source)
+
+
+def _attribute(name: str, table: Any, source: str) -> Attribute:
+    where = f"{source}: attribute.{name}"
+    if not isinstance(table, dict):
+        raise LexiconError(f"{where} must be a table")
+    unknown = sorted(set(table) - ATTRIBUTE_KEYS)
+    if unknown:
+        raise LexiconError(f"{where}: unknown key {unknown[0]!r}: known are {', '.join(sorted(ATTRIBUTE_KEYS))}")
+    sets = list(table.get("sets", []))
+    if "groups" in table:
+        sets.insert(0, {"groups": table["groups"], "pairing": table.get("pairing", "aligned")})
+    pairs: list[Pair] = []
+    groups: dict[str, tuple[str, ...]] = {}
+    for number, one in enumerate(sets, 1):
+        here = f"{where}.sets[{number}]" if "groups" not in table else f"{where}.groups"
+        members = _groups(one, here)
+        pairs += _paired(members, one.get("pairing", "aligned"), here)
+        for group, words in members.items():
+            groups[group] = tuple(dict.fromkeys([*groups.get(group, ()), *words]))
+    pairs += _written_pairs(table.get("pairs", []), where)
+    if not pairs:
+        raise LexiconError(f"{where} is empty: give groups or pairs")
+    targets: dict[str, list[str]] = {}
+    for word, other in pairs:
+        if word != other and other not in targets.setdefault(word, []):
+            targets[word].append(other)
+    sensitive = _strings(table.get("case_sensitive", []), f"{where}.case_sensitive")
+    return Attribute(
+        name,
+        {word: tuple(others) for word, others in targets.items() if others},
+        groups,
+        frozenset(sensitive),
+        str(table.get("description", "")),
+    )
+
+
+def _groups(one: Any, where: str) -> dict[str, list[str]]:
+    if not isinstance(one, dict) or not isinstance(one.get("groups"), dict):
+        raise LexiconError(f"{where} needs a table of groups")
+    unknown = sorted(set(one) - SET_KEYS)
+    if unknown:
+        raise LexiconError(f"{where}: unknown key {unknown[0]!r}: known are {', '.join(sorted(SET_KEYS))}")
+    return {group: _strings(words, f"{where}.{group}") for group, words in one["groups"].items()}
+
+
+def _paired(groups: dict[str, list[str]], pairing: str, where: str) -> Iterator[Pair]:
+    if pairing not in PAIRINGS:
+        raise LexiconError(f"{where}: pairing {pairing!r} is not one of {', '.join(PAIRINGS)}")
+    sizes = {group: len(words) for group, words in groups.items()}
+    if pairing == "aligned" and len(set(sizes.values())) > 1:
+        listed = ", ".join(f"{group} has {size}" for group, size in sizes.items())
+        raise LexiconError(f"{where}: aligned groups must be of one length, but {listed}")
+    for group, words in groups.items():
+        for other, others in groups.items():
+            if group == other:
+                continue
+            for i, word in enumerate(words):
+                yield from ((word, target) for target in ([others[i]] if pairing == "aligned" else others))
+
+
+def _written_pairs(pairs: Any, where: str) -> Iterator[Pair]:
+    if not isinstance(pairs, list):
+        raise LexiconError(f"{where}.pairs must be a list of [source, target]")
+    for number, pair in enumerate(pairs, 1):
+        words = _strings(pair, f"{where}.pairs[{number}]")
+        if len(words) != 2:
+            raise LexiconError(f"{where}.pairs[{number}] must be [source, target], not {len(words)} words")
+        yield (words[0], words[1])
+
+
+def _strings(value: Any, where: str) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(v, str) and v.strip() for v in value):
+        raise LexiconError(f"{where} must be a list of words")
+    return [" ".join(v.split()) for v in value]
+
+
+def _fold(term: str) -> str:
+    return " ".join(term.split()).lower()

@@ -1,0 +1,65 @@
+"""The metamorphic oracle (HINTER, section 3, step 3): which answers changed, and which change was hidden.
+
+*Biased*: the mutant's outcome differs from the original's. *Hidden*: the mutant is biased and no mutant
+of a proper subset of its substitutions is, pair-exactly, all of them valid and read. Both questions are
+three-valued: what was not read is never taken for an answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+
+from harness.core import Case, Outcome, Status, Ternary, Verdict
+
+RELATION = "star"
+
+Key = frozenset[tuple[str, str, str]]
+
+
+def compare(original: Outcome | None, mutant: Outcome | None) -> Status:
+    """Whether two outcomes differ: label sets as sets; undetermined where either was not read."""
+    if original is None or mutant is None or not original.read or not mutant.read:
+        return "undetermined"
+    return "benign" if (original.labels, original.score) == (mutant.labels, mutant.score) else "biased"
+
+
+def hidden(status: Status, parts: Iterable[Status | None]) -> Ternary | None:
+    """Whether a biased mutant's bias is hidden, given its sub-mutants (None: not valid, so not asked).
+
+    A sub-mutant that shows the bias settles it, whatever else is missing; otherwise all must be benign.
+    """
+    if status != "biased":
+        return None
+    seen = list(parts)
+    if "biased" in seen:
+        return "no"
+    return "yes" if all(s == "benign" for s in seen) else "undetermined"
+
+
+def judge(group: Sequence[Case], outcomes: Mapping[str, Outcome]) -> Iterator[Verdict]:
+    """A verdict for each mutant of one original."""
+    original = next(case for case in group if case.role == "original")
+    mutants = [case for case in group if case.role != "original"]
+    status: dict[Key, Status] = {
+        _key(case): compare(outcomes.get(original.id), outcomes.get(case.id)) for case in mutants
+    }
+    for case in mutants:
+        own = status[_key(case)]
+        parts = (status.get(part) for part in _proper_subsets(_key(case)))
+        yield Verdict(
+            case=case.id,
+            relation=RELATION,
+            status=own,
+            hidden=hidden(own, parts) if len(case.substitutions) > 1 else None,
+            attributes=case.attributes,
+        )
+
+
+def _key(case: Case) -> Key:
+    return frozenset(s.pair for s in case.substitutions)
+
+
+def _proper_subsets(key: Key) -> Iterator[Key]:
+    for size in range(1, len(key)):
+        yield from map(frozenset, combinations(key, size))

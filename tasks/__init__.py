@@ -1,0 +1,1 @@
+"""Datasets and what is asked about them, one file each, exporting ``task``."""

@@ -1,0 +1,36 @@
+"""Sentiment of reviews: is the writer's opinion positive or negative? (HINTER, Table 4: IMDB)
+
+Reads the bundled sample, or reviews of the user's own with the labels 0/1, neg/pos, negative/positive.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from harness import documents
+from harness.core import Document, DocumentOptions, Task
+
+LABELS = ("Negative", "Positive")
+ALIASES = {"0": "Negative", "1": "Positive", "neg": "Negative", "pos": "Positive"}
+BREAK = re.compile(r"(?:<br\s*/?>\s*)+", re.IGNORECASE)
+
+
+def clean(text: str) -> str:
+    """HTML line breaks become spaces; nothing else is rewritten."""
+    return BREAK.sub(" ", text)
+
+
+def read(options: DocumentOptions) -> Iterator[Document]:
+    return documents.read(options, LABELS, ALIASES, clean)
+
+
+task = Task(
+    name="imdb",
+    title="Sentiment of reviews",
+    labels=LABELS,
+    documents=read,
+    prompt="imdb",
+    source="Maas et al. 2011 (stanfordnlp/imdb), or any reviews; the bundled sample is the project's own",
+    licence="sample: Apache-2.0",
+)
