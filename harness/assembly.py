@@ -66,7 +66,10 @@ def assemble(config: RunConfig) -> Audit:
     if config.shots > len(prompt.examples):
         raise TaskError(f"--shots {config.shots}: the prompt has {len(prompt.examples)} examples")
     options = DocumentOptions(
-        config.documents.path, config.documents.text_column, config.documents.label_column, config.documents.limit
+        config.documents.path,
+        config.documents.text_column,
+        config.documents.label_column,
+        config.documents.limit,
     )
     suite = registry.suite(config)
     model = registry.model(config.model)

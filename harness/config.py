@@ -42,7 +42,9 @@ class Hinter(_Section):
     @field_validator("attributes", mode="before")
     @classmethod
     def _listed(cls, value: Any) -> Any:
-        return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+        return (
+            [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+        )
 
 
 class Price(_Section):
@@ -86,15 +88,18 @@ class RunConfig(_Section):
         return {**whole, "model": model}
 
 
-def load(path: str | Path | None, overrides: Mapping[str, Any] | None = None) -> RunConfig:
+def load(
+    path: str | Path | None, overrides: Mapping[str, Any] | None = None, one_text: bool = False
+) -> RunConfig:
     """The configuration in the TOML at ``path`` (None: defaults), with dotted ``overrides`` on top.
 
     A relative file named in the TOML is taken relative to the working directory, as on the command line.
+    ``one_text``: the texts are not read from the configuration.
     """
     data = _read(Path(path)) if path is not None else {}
     for key, value in (overrides or {}).items():
         _set(data, key, value)
-    if not data.get("documents", {}).get("path"):
+    if not one_text and not data.get("documents", {}).get("path"):
         _sample_defaults(data)
     try:
         return RunConfig.model_validate(data)
@@ -143,7 +148,5 @@ def _known(sections: list[str]) -> list[str]:
     model: type[BaseModel] = RunConfig
     for section in sections:
         kind = model.model_fields[section].annotation
-        if not (isinstance(kind, type) and issubclass(kind, BaseModel)):
-            kind = Price
-        model = kind
+        model = kind if isinstance(kind, type) and issubclass(kind, BaseModel) else Price
     return sorted(model.model_fields)

@@ -106,7 +106,9 @@ def _document(
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise DocumentError(f"{where}: {text_column!r} has a lone surrogate at character {error.start}") from None
+        raise DocumentError(
+            f"{where}: {text_column!r} has a lone surrogate at character {error.start}"
+        ) from None
     label_column = _column(row, options.label_column, LABEL_COLUMNS, path, "label")
     labels = _labels(row[label_column], known, where) if label_column is not None else None
     name = str(row[ID_COLUMN]) if row.get(ID_COLUMN) not in (None, "") else str(number)
@@ -121,7 +123,8 @@ def _column(row: Row, asked: str | None, usual: Sequence[str], path: Path, kind:
     found = next((name for name in usual if name in row), None)
     if found is None and kind == "text":
         raise DocumentError(
-            f"{path}: no column named {' or '.join(usual)}: it has {', '.join(row)}; name it with --text-column"
+            f"{path}: no column named {' or '.join(usual)}: it has {', '.join(row)}; "
+            "name yours with --text-column"
         )
     return found
 
@@ -221,6 +224,8 @@ def _lines(path: Path) -> Iterator[str]:
             for number, line in enumerate(stream, 1):  # noqa: B007
                 yield line
     except UnicodeDecodeError as error:
-        raise DocumentError(f"{path}: not UTF-8 near line {number + 1} ({error.reason}): convert it first") from error
+        raise DocumentError(
+            f"{path}: not UTF-8 near line {number + 1} ({error.reason}): convert it first"
+        ) from error
     except OSError as error:
         raise DocumentError(f"{path}: {error.strerror or error}") from error

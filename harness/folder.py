@@ -181,7 +181,9 @@ def schema_of(columns: Mapping[str, str]) -> dict[str, Any]:
         "bool": pl.Boolean,
         "float": pl.Float64,
         "list": pl.List(pl.String),
-        "substitutions": pl.List(pl.Struct({"attribute": pl.String, "source": pl.String, "target": pl.String})),
+        "substitutions": pl.List(
+            pl.Struct({"attribute": pl.String, "source": pl.String, "target": pl.String})
+        ),
     }
     return {name: kinds[kind] for name, kind in columns.items()}
 
@@ -263,4 +265,3 @@ def _difference(earlier: Mapping[str, Any], identity: Mapping[str, Any], prefix:
 def _short(value: object) -> str:
     text = json.dumps(value)
     return text if len(text) <= 40 else text[:37] + "…"
-

@@ -22,7 +22,7 @@ from harness.answering.parse import LabelReader
 from harness.answering.runner import Answer, Counts, Runner
 from harness.assembly import Audit, assemble
 from harness.config import RunConfig
-from harness.core import Case, Failure, Outcome, Reply
+from harness.core import Case, Document, Failure, Outcome, Reply, Verdict
 from harness.errors import EndpointError
 from harness.folder import RunFolder
 from harness.report import html, junit, summary
@@ -42,6 +42,15 @@ class Progress:
     documents: int = 0
     cases: int = 0
     counts: Counts = field(default_factory=Counts)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """One text's cases, discarded ones too, with what was answered and found, by case id."""
+
+    cases: list[Case]
+    outcomes: Mapping[str, Outcome]
+    verdicts: Mapping[str, Verdict]
 
 
 Watcher = Callable[[Progress], None]
@@ -74,6 +83,54 @@ async def run(config: RunConfig, watch: Watcher = lambda _: None, overwrite: boo
         status = "partial"
     figures = _conclude(audit, folder, progress, status, time.monotonic() - started)
     return {**figures, "folder": str(folder.path)}
+
+
+async def plan(config: RunConfig) -> dict[str, Any]:
+    """What a run would make and send: counts of cases and requests. Sends and writes nothing but keys."""
+    audit = await asyncio.to_thread(assemble, config)
+    documents = audit.task.documents(audit.options)
+    counts = {"documents": audit.total, "eligible": 0, "generated": 0, "valid": 0, "unique": 0, "cached": 0}
+    async with ResponseCache(audit.cache) as cache:
+        for _, group in groupby(audit.suite.cases(documents), key=lambda case: case.group):
+            cases = list(group)
+            valid = [case for case in cases if case.valid]
+            counts["eligible"] += 1
+            counts["generated"] += len(cases) - 1
+            counts["valid"] += len(valid) - 1
+            found, fresh = await cache.look_up(list({audit.planner.request(case).key for case in valid}))
+            counts["unique"] += len(fresh)
+            counts["cached"] += len(fresh & found.keys())
+    counts["to_send"] = counts["unique"] - counts["cached"]
+    return {"task": audit.task.name, "suite": audit.suite.name, "model": audit.model.name, **counts}
+
+
+async def generate(config: RunConfig, overwrite: bool = False) -> dict[str, Any]:
+    """The cases of a run, written to its folder; a later ``run`` of the same settings goes on from them."""
+    audit = await asyncio.to_thread(assemble, config)
+    audit.folder.open(audit.resolved, audit.identity, overwrite)
+    with closing(audit.folder.keep_cases(audit.suite.cases(audit.task.documents(audit.options)))) as cases:
+        deque(cases, maxlen=0)
+    made = audit.folder.scan("cases")
+    return {"folder": str(audit.folder.path), "eligible": summary.eligible(made), **summary.case_counts(made)}
+
+
+async def check(config: RunConfig, text: str) -> Checked:
+    """Every version of one text, with its outcome and verdict by case id."""
+    audit = await asyncio.to_thread(assemble, config)
+    read = audit.task.parse or LabelReader(audit.task.labels, audit.task.multi_label)
+    cases = list(audit.suite.cases(iter([Document("text", text)])))
+    valid = [case for case in cases if case.valid]
+    try:
+        async with (
+            ResponseCache(audit.cache) as cache,
+            Runner(audit.model, cache, audit.concurrency) as runner,
+        ):
+            _, answers = await _ask(valid, audit, runner)
+    finally:
+        await audit.model.close()
+    outcomes = {name: _outcome(answer, read) for name, answer in answers.items()}
+    verdicts = {v.case: v for v in audit.suite.judge(valid, outcomes)} if valid else {}
+    return Checked(cases, outcomes, verdicts)
 
 
 async def _answer_and_judge(audit: Audit, folder: RunFolder, progress: Progress, watch: Watcher) -> None:

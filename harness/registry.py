@@ -34,6 +34,13 @@ def suites() -> list[str]:
     return sorted(_names("harness.suites", SUITES))
 
 
+def models() -> dict[str, str]:
+    """What ``--model`` takes, with a line on each."""
+    return MODELS | {
+        f"{name}:…": f"of package {_package(p)}" for name, p in _plugins("harness.models").items()
+    }
+
+
 def task(name: str) -> Task:
     """The task called ``name``. Raises ``TaskError``."""
     found = _find("harness.tasks", TASKS, name, TaskError, "task")
@@ -79,8 +86,7 @@ def model(section: ModelConfig) -> Model:
         made: Model = _import(plugins[kind])(section)
         return made
     if section.base_url is None and (colon or "/" in section.name):
-        known = ", ".join([*MODELS, *(f"{p}:…" for p in plugins)])
-        raise ModelError(f"unknown model {section.name!r}: use {known}")
+        raise ModelError(f"unknown model {section.name!r}: use {', '.join(models())}")
     from harness.models.openai import OpenAIModel
 
     fixed = section.concurrency if isinstance(section.concurrency, int) else None
@@ -94,7 +100,9 @@ def _local(name: str, section: ModelConfig) -> Model:
         return local.smollm2(section.model_file)
     if name == "vader":
         return local.VaderModel()
-    raise ModelError(f"unknown model 'local:{name}': use local:smollm2 (also with --model-file) or local:vader")
+    raise ModelError(
+        f"unknown model 'local:{name}': use local:smollm2 (also with --model-file) or local:vader"
+    )
 
 
 def _plugins(group: str) -> dict[str, EntryPoint]:
@@ -112,7 +120,9 @@ def _plugins(group: str) -> dict[str, EntryPoint]:
 def _names(group: str, built_in: dict[str, str]) -> dict[str, str | EntryPoint]:
     plugins = _plugins(group)
     for name in plugins.keys() & built_in.keys():
-        raise ConfigError(f"{group}: {name!r} of package {_package(plugins[name])} is a built-in name: uninstall it")
+        raise ConfigError(
+            f"{group}: {name!r} of package {_package(plugins[name])} is a built-in name: uninstall it"
+        )
     return {**built_in, **plugins}
 
 

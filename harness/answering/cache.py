@@ -29,7 +29,9 @@ COMMIT_SECONDS = 0.25
 COMMIT_REPLIES = 100
 KEYS_A_QUERY = 500
 SUFFIXES = (".sqlite", ".sqlite3", ".db")
-LISTED = "(SELECT value FROM json_each(?))"
+ASKED = "SELECT key FROM asked WHERE key IN (SELECT value FROM json_each(?))"
+FOUND = "SELECT key, reply FROM replies WHERE key IN (SELECT value FROM json_each(?))"
+ASK = "INSERT OR IGNORE INTO asked SELECT value FROM json_each(?)"
 INSERT = """
     INSERT OR IGNORE INTO replies
     SELECT value ->> 0, value ->> 1, value ->> 2, ?1 FROM json_each(?2)
@@ -80,9 +82,9 @@ class ResponseCache:
         for start in range(0, len(keys), KEYS_A_QUERY):
             some = keys[start : start + KEYS_A_QUERY]
             listed = [json.dumps(some)]
-            seen = await self._db.execute_fetchall(f"SELECT key FROM asked WHERE key IN {LISTED}", listed)
-            rows = await self._db.execute_fetchall(f"SELECT key, reply FROM replies WHERE key IN {LISTED}", listed)
-            await self._db.execute(f"INSERT OR IGNORE INTO asked {LISTED[1:-1]}", listed)
+            seen = await self._db.execute_fetchall(ASKED, listed)
+            rows = await self._db.execute_fetchall(FOUND, listed)
+            await self._db.execute(ASK, listed)
             fresh |= set(some) - {row[0] for row in seen}
             found |= {key: decode(text) for key, text in rows}
         return found, fresh
@@ -101,7 +103,7 @@ class ResponseCache:
             deadline = None
             while len(batch) < COMMIT_REPLIES:
                 try:
-                    left = None if deadline is None else max(0.0, deadline - time.monotonic())
+                    left: float | None = None if deadline is None else max(0.0, deadline - time.monotonic())
                     item = await asyncio.wait_for(self._queue.get(), left)
                 except TimeoutError:
                     break
@@ -115,7 +117,9 @@ class ResponseCache:
     async def _commit(self, batch: Sequence[tuple[Request, Reply]]) -> None:
         if not batch:
             return
-        rows = json.dumps([[request.key, canonical(request.payload()), encode(reply)] for request, reply in batch])
+        rows = json.dumps(
+            [[request.key, canonical(request.payload()), encode(reply)] for request, reply in batch]
+        )
         try:
             await self._db.execute(INSERT, [time.time(), rows])
         except sqlite3.Error as error:
@@ -146,12 +150,17 @@ async def _open(path: Path) -> aiosqlite.Connection:
     except sqlite3.DatabaseError as error:
         if path.suffix not in SUFFIXES:
             raise CacheError(f"cache {path} is not a cache: give --cache a *.sqlite file") from error
-        aside = path.with_name(f"{path.name}.damaged-{time.time_ns()}")
-        path.rename(aside)
-        for extra in ("-wal", "-shm"):
-            path.with_name(path.name + extra).unlink(missing_ok=True)
+        aside = await asyncio.to_thread(_set_aside, path)
         log.warning("cache %s is damaged (%s): set aside as %s, starting a new one", path, error, aside.name)
         return await _connect(path)
+
+
+def _set_aside(path: Path) -> Path:
+    aside = path.with_name(f"{path.name}.damaged-{time.time_ns()}")
+    path.rename(aside)
+    for extra in ("-wal", "-shm"):
+        path.with_name(path.name + extra).unlink(missing_ok=True)
+    return aside
 
 
 async def _connect(path: Path) -> aiosqlite.Connection:
@@ -171,7 +180,9 @@ async def _connect(path: Path) -> aiosqlite.Connection:
 async def _migrate(db: aiosqlite.Connection, path: Path) -> None:
     while (version := await _version(db)) != len(MIGRATIONS):
         if version > len(MIGRATIONS):
-            raise CacheError(f"cache {path} was made by a newer version of hinter: update, or use another --cache")
+            raise CacheError(
+                f"cache {path} was made by a newer version of hinter: update, or use another --cache"
+            )
         await db.executescript(
             f"BEGIN IMMEDIATE; {MIGRATIONS[version]}; PRAGMA user_version = {version + 1}; COMMIT;"
         )

@@ -20,13 +20,19 @@ _CUE = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"[.!?](?:\s|$)")
-_NEGATION = re.compile(r"(?:\b(?:not|no|never|neither|nor|without|cannot)\b|n['’]t\b)(?:\s+\w+){0,2}\s*[\"'“‘*_]*$", re.I)
+_NEGATION = re.compile(
+    r"(?:\b(?:not|no|never|neither|nor|without|cannot)\b|n['’]t\b)(?:\s+\w+){0,2}\s*[\"'“‘*_]*$", re.I
+)
 _REFUSAL = re.compile(
-    r"\b(?:i['’]?m sorry|i apologi[sz]e|as an ai\b|i (?:can['’]?t|cannot|can not|won['’]?t|am unable|'m unable)"
-    r"|(?:can['’]?t|cannot|unable to|not able to) (?:assist|help|comply|determine|provide|answer|judge|classify))",
+    r"\b(?:i['’]?m sorry|i apologi[sz]e|as an ai\b"
+    r"|i (?:can['’]?t|cannot|can not|won['’]?t|am unable|'m unable)"
+    r"|(?:can['’]?t|cannot|unable to|not able to)"
+    r" (?:assist|help|comply|determine|provide|answer|judge|classify))",
     re.IGNORECASE,
 )
-_NONE = re.compile(r"\W*(?:none|no (?:labels?|violations?|articles?)|nothing)(?: of (?:them|the above))?\b", re.I)
+_NONE = re.compile(
+    r"\W*(?:none|no (?:labels?|violations?|articles?)|nothing)(?: of (?:them|the above))?\b", re.I
+)
 _WRAPPING = " \t\r\n\"'“”‘’`*_()[]{}<>.,;:!#-–—"
 
 
@@ -81,7 +87,9 @@ class LabelReader:
         return stated.pop() if len(stated) == 1 else None
 
     def _mentioned(self, text: str) -> frozenset[str] | None:
-        found = frozenset(label for label, at in _mentions(text, self.labels) if not _NEGATION.search(text[:at]))
+        found = frozenset(
+            label for label, at in _mentions(text, self.labels) if not _NEGATION.search(text[:at])
+        )
         if self.multi_label:
             return found or (frozenset() if _NONE.match(text) else None)
         return found if len(found) == 1 else None

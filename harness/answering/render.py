@@ -29,7 +29,9 @@ class Prompt:
     @property
     def digest(self) -> str:
         """SHA-256 of all that is sent with a text."""
-        return sha256(canonical([self.system, self.question, self.template, self.examples]).encode()).hexdigest()
+        return sha256(
+            canonical([self.system, self.question, self.template, self.examples]).encode()
+        ).hexdigest()
 
     def messages(self, text: str, shots: int) -> tuple[Message, ...]:
         """The chat: system, ``shots`` examples as turns, the text with its question."""
@@ -76,6 +78,6 @@ def _prompt(data: dict[str, Any], labels: Sequence[str], file: Path) -> Prompt:
     return Prompt(
         system=data["system"].replace("{labels}", names),
         question=data["question"].replace("{labels}", names),
-        template=template,
+        template=template.strip("\n"),
         examples=tuple((e["text"], e["answer"]) for e in examples),
     )

@@ -130,13 +130,17 @@ class Runner:
                 flight.set_result(result)
 
     async def _ask(self, request: Request) -> Answer:
-        policy = AsyncRetrying(stop=stop_after_attempt(ATTEMPTS), wait=_wait, retry=_is_transient, reraise=True)
+        policy = AsyncRetrying(
+            stop=stop_after_attempt(ATTEMPTS), wait=_wait, retry=_is_transient, reraise=True
+        )
         try:
             answer: Answer = await policy(self._attempt, request)
         except Transient as error:
             self._lost += 1
             if self._lost >= LOST_IN_A_ROW:
-                raise EndpointError(f"{self._model.name}: {self._lost} requests in a row failed: {error}") from error
+                raise EndpointError(
+                    f"{self._model.name}: {self._lost} requests in a row failed: {error}"
+                ) from error
             return Failure("failed", str(error))
         self._lost = 0
         return answer

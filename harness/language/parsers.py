@@ -130,7 +130,9 @@ def _load(pipeline: str) -> Language:
             f"spaCy pipeline {pipeline!r} is not installed: python -m spacy download {pipeline}"
         ) from error
     except (ValueError, ImportError) as error:
-        raise ParserError(f"spaCy pipeline {pipeline!r} does not load: {str(error).splitlines()[0]}") from error
+        raise ParserError(
+            f"spaCy pipeline {pipeline!r} does not load: {str(error).splitlines()[0]}"
+        ) from error
 
 
 def _split(doc: Doc) -> Split:

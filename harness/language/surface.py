@@ -22,10 +22,15 @@ PARADIGMS: dict[str, tuple[str, ...]] = {
     "neutral": ("they", "them", "their", "theirs", "themselves"),
 }
 # Forms that fill two slots, and what a fine part-of-speech tag says about which.
-AMBIGUOUS = {"her": {"PRP$": "determiner", "PRP": "accusative"}, "his": {"PRP$": "determiner", "PRP": "possessive"}}
+AMBIGUOUS = {
+    "her": {"PRP$": "determiner", "PRP": "accusative"},
+    "his": {"PRP$": "determiner", "PRP": "possessive"},
+}
 
 # Written with a vowel but spoken with a consonant first, and the other way round.
-_CONSONANT_SOUND = re.compile(r"(?:eu|ew|u[bcfhjkqrst][aeiou]|uni(?!n|m)|unanim|ukrain|one\b|once\b|ouija|yt)", re.I)
+_CONSONANT_SOUND = re.compile(
+    r"(?:eu|ew|u[bcfhjkqrst][aeiou]|uni(?!n|m)|unanim|ukrain|one\b|once\b|ouija|yt)", re.I
+)
 _VOWEL_SOUND = re.compile(r"(?:hour|honest|hono[u]?r|heir(?!loom)|herb\b)", re.I)
 _SENTENCE_START = re.compile(r"(?:^|[.!?…:]['\"”’)\]]*\s+|\n\s*)['\"“‘(\[]*$")
 _ARTICLE_BEFORE = re.compile(r"(?<![\w'’-])(an?)(\s+[\"'“‘(]?)$", re.I)
@@ -136,10 +141,12 @@ def pronoun(target: str, where: Slot) -> str:
 
 
 _FUNCTION_WORDS = frozenset(
-    "a an the and or but nor so yet if as at by for from in into of off on onto out over to up upon with"
-    " about after before during since than that this these those there then when while who whom which what"
-    " is are was were be been am do does did has have had will would can could may might shall should must"
-    " not he she they it we you i him them us me because until though although again too either".split()
+    """
+    a an the and or but nor so yet if as at by for from in into of off on onto out over to up upon with
+    about after before during since than that this these those there then when while who whom which what
+    is are was were be been am do does did has have had will would can could may might shall should must
+    not he she they it we you i him them us me because until though although again too either
+    """.split()  # noqa: SIM905
 )
 
 

@@ -79,7 +79,9 @@ class VaderModel:
     async def answer(self, request: Request) -> Reply | Failure:
         """The label by the sign of the compound score (-1..1), which is kept as the reply's score."""
         if not set(SENTIMENTS) >= set(request.choices) or not request.choices:
-            raise ModelError(f"{self.name} knows the labels {' and '.join(SENTIMENTS)} only: use another model")
+            raise ModelError(
+                f"{self.name} knows the labels {' and '.join(SENTIMENTS)} only: use another model"
+            )
         await asyncio.sleep(0)
         compound = float(self._analyzer.polarity_scores(request.text)["compound"])
         return Reply(text=SENTIMENTS[compound >= 0], score=compound, model=self.name)

@@ -37,14 +37,15 @@ class OpenAIModel:
         self.concurrency = concurrency or CONCURRENCY
         self.capabilities = Capabilities(choices=False, logprobs=False)
         self.identity: Mapping[str, Any] = {"kind": "openai", "base_url": self.base_url, "name": name}
-        self._key = lambda: _key(api_key_env, base_url is not None)
+        self._key_variable = api_key_env
+        self._own_endpoint = base_url is not None
         self._client: Any = None
 
     async def answer(self, request: Request) -> Reply | Failure:
         import openai
 
         if self._client is None:  # a run answered from the cache needs no key
-            self._client = _client(self.base_url, self._key(), self.concurrency)
+            self._client = _client(self.base_url, _key(self._key_variable, self._own_endpoint), self.concurrency)
         try:
             completion = await self._client.chat.completions.create(**_body(self.name, request))
         except openai.APIStatusError as error:
@@ -70,7 +71,9 @@ def _client(base_url: str, key: str, concurrency: int) -> Any:
     # The clock starts when the request is sent: waiting for a free connection has no limit.
     timeout = httpx2.Timeout(DEADLINE, pool=None)
     http = httpx2.AsyncClient(limits=limits, timeout=timeout, trust_env=True, follow_redirects=True)
-    return openai.AsyncOpenAI(api_key=key, base_url=base_url, max_retries=0, http_client=http, timeout=timeout)
+    return openai.AsyncOpenAI(
+        api_key=key, base_url=base_url, max_retries=0, http_client=http, timeout=timeout
+    )
 
 
 def _key(variable: str | None, own_endpoint: bool) -> str:
@@ -78,7 +81,9 @@ def _key(variable: str | None, own_endpoint: bool) -> str:
     if key or (own_endpoint and variable is None):
         return key or "none"
     name = variable or DEFAULT_KEY_VARIABLE
-    raise EndpointError(f"no API key: set the environment variable {name}, or name another with --api-key-env")
+    raise EndpointError(
+        f"no API key: set the environment variable {name}, or name another with --api-key-env"
+    )
 
 
 def _body(name: str, request: Request) -> dict[str, Any]:
@@ -136,7 +141,9 @@ def _logprobs(logprobs: Any) -> tuple[Token, ...] | None:
     content = getattr(logprobs, "content", None)
     if not content:
         return None
-    return tuple(Token(t.token, t.logprob, tuple((o.token, o.logprob) for o in t.top_logprobs or ())) for t in content)
+    return tuple(
+        Token(t.token, t.logprob, tuple((o.token, o.logprob) for o in t.top_logprobs or ())) for t in content
+    )
 
 
 def _retry_after(error: Any) -> float | None:

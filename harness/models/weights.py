@@ -118,7 +118,11 @@ def _copy(blocks: Iterator[bytes], out: IO[bytes], size: int) -> None:
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 
     bar = Progress(
-        TextColumn("model weights"), BarColumn(), DownloadColumn(), console=Console(stderr=True), transient=True
+        TextColumn("model weights"),
+        BarColumn(),
+        DownloadColumn(),
+        console=Console(stderr=True),
+        transient=True,
     )
     with bar:
         task = bar.add_task("weights", total=size)

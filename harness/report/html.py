@@ -1,1 +1,2 @@
-def render(folder, figures): return ""
+def render(folder, figures):
+    return ""

@@ -86,7 +86,9 @@ def cost(counts: Counts, price: Price | None) -> float | None:
         return None
     cached = price.cached_input if price.cached_input is not None else price.input
     fresh = counts.prompt_tokens - counts.cached_tokens
-    return (fresh * price.input + counts.cached_tokens * cached + counts.completion_tokens * price.output) / 1e6
+    return (
+        fresh * price.input + counts.cached_tokens * cached + counts.completion_tokens * price.output
+    ) / 1e6
 
 
 def case_counts(cases: pl.LazyFrame) -> dict[str, Any]:
@@ -124,7 +126,9 @@ def accuracy(cases: pl.LazyFrame, answers: pl.LazyFrame) -> dict[str, Any] | Non
     """How often the originals' answers are the gold labels, over those read; None without gold labels."""
     import polars as pl
 
-    gold = cases.filter((pl.col("role") == "original") & pl.col("expected").is_not_null()).select("id", "expected")
+    gold = cases.filter((pl.col("role") == "original") & pl.col("expected").is_not_null()).select(
+        "id", "expected"
+    )
     both = gold.join(answers.select("case", "outcome", "labels"), left_on="id", right_on="case")
     rows = both.filter(pl.col("outcome") == "read").select(
         correct=pl.col("expected").list.sort() == pl.col("labels").list.sort()

@@ -83,7 +83,7 @@ class DocumentInvariant:
 
     def plan(self, found: Mapping[str, Sequence[Variation]], order: int) -> list[str]:
         """All distinct sentences, original and changed, that the mutants of up to ``order`` contain."""
-        parts = {part for part in self._parts_of_all(found, order)}
+        parts = set(self._parts_of_all(found, order))
         for part in parts:
             self._changed[part] = self._sentence(part)
         originals = {self._original(i) for i, _ in parts}

@@ -86,7 +86,9 @@ class Attribute:
         shape = " ".join(written.split())
         if shape in terms:
             return shape
-        return next((t for t in terms if t not in self.case_sensitive or shape == t.upper() != shape.lower()), None)
+        return next(
+            (t for t in terms if t not in self.case_sensitive or shape == t.upper() != shape.lower()), None
+        )
 
 
 @dataclass(frozen=True)
@@ -164,7 +166,9 @@ def _attribute(name: str, table: Any, source: str) -> Attribute:
         raise LexiconError(f"{where} must be a table")
     unknown = sorted(set(table) - ATTRIBUTE_KEYS)
     if unknown:
-        raise LexiconError(f"{where}: unknown key {unknown[0]!r}: known are {', '.join(sorted(ATTRIBUTE_KEYS))}")
+        raise LexiconError(
+            f"{where}: unknown key {unknown[0]!r}: known are {', '.join(sorted(ATTRIBUTE_KEYS))}"
+        )
     sets = list(table.get("sets", []))
     if "groups" in table:
         sets.insert(0, {"groups": table["groups"], "pairing": table.get("pairing", "aligned")})

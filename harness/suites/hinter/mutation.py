@@ -47,7 +47,9 @@ Mutation = tuple[Variation, ...]
 
 def variations(text: str, lexicon: Lexicon, tag: Tagger) -> dict[str, list[Variation]]:
     """Per attribute, every pair whose source occurs in ``text``; attributes without any are left out."""
-    found = {name: list(_of_attribute(text, attribute, tag)) for name, attribute in lexicon.attributes.items()}
+    found = {
+        name: list(_of_attribute(text, attribute, tag)) for name, attribute in lexicon.attributes.items()
+    }
     return {name: some for name, some in found.items() if some}
 
 

@@ -1,0 +1,5 @@
+"""``python -m harness`` is ``hinter``."""
+
+from harness.cli import main
+
+main()

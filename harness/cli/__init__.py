@@ -1,0 +1,75 @@
+"""The command line: thin, one module a command, each imported only when it is used."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import click
+
+COMMANDS = {
+    "run": "Audit a model on texts: the main job.",
+    "plan": "Count what a run would make and send; send nothing.",
+    "generate": "Write the cases of a run and stop.",
+    "check": "One text, every version of it, every answer, side by side.",
+    "report": "Render a run's report again.",
+    "tasks": "List tasks; with a NAME, show its prompt as it is sent.",
+    "suites": "List test methods.",
+    "models": "List systems under test.",
+    "lexicon": "List, show, validate or import bias dictionaries.",
+    "doctor": "Say what is installed and what answers.",
+}
+
+
+class Lazy(click.Group):
+    """A group whose commands are imported when called, so that ``--help`` is quick."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f"harness.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="hinter-harness", prog_name="hinter")
+def app() -> None:
+    """Find the biases of language models that accuracy hides, and that single-attribute tests miss.
+
+    Exit codes: 0 done; 1 a --fail-above gate was crossed; 2 bad usage, configuration or input;
+    3 partial, some requests failed for good; 130 interrupted, the same command resumes.
+    """
+
+
+def main() -> None:
+    """Run a command; what is wrong is one line on standard error."""
+    from harness.errors import HarnessError
+
+    try:
+        code = app.main(standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        sys.exit(2)
+    except click.ClickException as error:
+        context = getattr(error, "ctx", None)
+        hint = f" (see {context.command_path} --help)" if context else ""
+        click.echo(f"hinter: {' '.join(error.format_message().split())}{hint}", err=True)
+        sys.exit(2)
+    except HarnessError as error:
+        click.echo(f"hinter: {' '.join(str(error).split())}", err=True)
+        sys.exit(2)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("hinter: interrupted", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(141)
+    sys.exit(code if isinstance(code, int) else 0)
+

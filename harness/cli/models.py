@@ -1,0 +1,14 @@
+"""``hinter models``."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command("models")
+def command() -> None:
+    """List systems under test: what --model takes."""
+    from harness import registry
+
+    for name, text in registry.models().items():
+        click.echo(f"{name:<34}{text}")

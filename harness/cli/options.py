@@ -1,0 +1,58 @@
+"""The options that ``run``, ``plan``, ``generate`` and ``check`` share; each is also a key of the TOML."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from harness.config import RunConfig
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+# Option -> key of the configuration, type, help.
+OPTIONS: tuple[tuple[str, str, Any, str], ...] = (
+    ("--task", "task", str, "What to ask about the texts (hinter tasks)."),
+    ("--data", "documents.path", str, "Texts: CSV, TSV, JSONL, Parquet, or a folder of them."),
+    ("--text-column", "documents.text_column", str, "The column of the text."),
+    ("--label-column", "documents.label_column", str, "The column of the gold label."),
+    ("--limit", "documents.limit", click.IntRange(1), "At most N documents."),
+    ("--suite", "suite", str, "The test method (hinter suites)."),
+    ("--attributes", "hinter.attributes", str, "Sensitive attributes, comma-separated."),
+    ("--order", "hinter.order", click.IntRange(1), "At most N attributes changed at once."),
+    ("--lexicon", "hinter.lexicon", str, "A bias dictionary of your own, TOML or a folder."),
+    ("--max-pairs", "hinter.max_pairs", click.IntRange(1), "At most N word pairs an attribute and document."),
+    ("--parser", "hinter.parser", str, "spacy, spacy:NAME, or none (no invariant)."),
+    ("--prompt", "prompt", str, "A prompt file of your own, TOML."),
+    ("--shots", "shots", click.IntRange(0), "How many of the prompt's examples to send."),
+    ("--model", "model.name", str, "The system under test (hinter models)."),
+    ("--model-file", "model.model_file", str, "A GGUF of your own for local:smollm2."),
+    ("--base-url", "model.base_url", str, "An OpenAI-compatible endpoint, up to /v1."),
+    ("--api-key-env", "model.api_key_env", str, "The environment variable that holds the key."),
+    ("--concurrency", "model.concurrency", str, "Requests at a time: a number, or auto."),
+    ("--cache", "cache", str, "The response cache [cache/responses.sqlite]."),
+    ("--out", "out", str, "The run folder [runs/…, named by the settings]."),
+    ("--seed", "seed", int, "For every choice made by chance [0]."),
+)
+
+
+def settings(command: Command) -> Command:
+    """Add the shared options to a command."""
+    for flag, key, kind, text in reversed(OPTIONS):
+        command = click.option(flag, key.replace(".", "__"), type=kind, help=text)(command)
+    return command
+
+
+def shared(command: Command) -> Command:
+    """Add the CONFIG argument and the shared options to a command."""
+    return click.argument("config_file", metavar="[CONFIG]", required=False)(settings(command))
+
+
+def configuration(config_file: str | None, options: dict[str, Any], one_text: bool = False) -> RunConfig:
+    """The configuration of the file with the options that were given on top."""
+    from harness import config
+
+    given = {key.replace("__", "."): value for key, value in options.items() if value is not None}
+    return config.load(config_file, given, one_text)

@@ -1,0 +1,32 @@
+"""``hinter plan``."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from harness.cli.options import configuration, shared
+
+
+@click.command("plan")
+@shared
+@click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
+def command(config_file: str | None, as_json: bool, **options: Any) -> None:
+    """Count what a run with the same options would make and send; send nothing."""
+    import asyncio
+
+    from harness import pipeline
+
+    counts = asyncio.run(pipeline.plan(configuration(config_file, options)))
+    if as_json:
+        click.echo(json.dumps(counts))
+        return
+    click.echo(
+        f"{counts['model']} on {counts['task']}, suite {counts['suite']}\n"
+        f"  texts      {counts['documents']:>9,}, of which {counts['eligible']:,} have a term\n"
+        f"  mutants    {counts['generated']:>9,}, of which {counts['valid']:,} keep the grammar\n"
+        f"  requests   {counts['unique']:>9,} different ones, {counts['cached']:,} in the cache\n"
+        f"  to send    {counts['to_send']:>9,}"
+    )

@@ -1,0 +1,130 @@
+"""Which words a mutant changed: spans on both sides, and excerpts of long texts around them.
+
+Alignment goes by sentences first, so that a document of 60,000 words costs no more than its sentences.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import pairwise
+from typing import Literal
+
+from harness.core import Span
+
+WHOLE_TEXT = 700
+MARGIN = 150
+MAX_WINDOWS = 5
+
+_SENTENCE = re.compile(r"[^.!?\n]*[.!?\n]+\s*|[^.!?\n]+")
+_TOKEN = re.compile(r"\w+(?:['’-]\w+)*|[^\w\s]")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A run of text as it is shown; a ``gap`` stands for text left out and has none."""
+
+    text: str
+    kind: Literal["same", "changed", "gap"]
+
+
+def changes(original: str, mutant: str) -> tuple[list[Span], list[Span]]:
+    """The spans of ``original`` and of ``mutant`` that differ, word by word; equal in number.
+
+    A span is empty where the other side has words and this one has none.
+    """
+    left: list[Span] = []
+    right: list[Span] = []
+    for start, end, other_start, other_end in _blocks(original, mutant):
+        for span, other in _words(original[start:end], mutant[other_start:other_end]):
+            left.append((start + span[0], start + span[1]))
+            right.append((other_start + other[0], other_start + other[1]))
+    return left, right
+
+
+def excerpt(text: str, spans: Sequence[Span]) -> list[Piece]:
+    """``text`` with ``spans`` marked: whole where it is short, else windows around the first changes."""
+    if len(text) <= WHOLE_TEXT:
+        return list(_pieces(text, [(0, len(text))], spans))
+    return list(_pieces(text, _windows(text, spans)[:MAX_WINDOWS], spans))
+
+
+def left_out(text: str, spans: Sequence[Span]) -> int:
+    """How many changes lie outside what ``excerpt`` shows."""
+    if len(text) <= WHOLE_TEXT:
+        return 0
+    shown = _windows(text, spans)[:MAX_WINDOWS]
+    return sum(1 for start, end in spans if not any(low <= start and end <= high for low, high in shown))
+
+
+def _blocks(original: str, mutant: str) -> Iterator[tuple[int, int, int, int]]:
+    """Stretches of whole sentences that differ, as (start, end) in each text."""
+    if original == mutant:
+        return
+    left = [match.span() for match in _SENTENCE.finditer(original)]
+    right = [match.span() for match in _SENTENCE.finditer(mutant)]
+    if len(left) == len(right):
+        for (start, end), (other_start, other_end) in zip(left, right, strict=True):
+            if original[start:end] != mutant[other_start:other_end]:
+                yield start, end, other_start, other_end
+        return
+    sentences = [original[start:end] for start, end in left], [mutant[start:end] for start, end in right]
+    for tag, i1, i2, j1, j2 in SequenceMatcher(None, *sentences, autojunk=False).get_opcodes():
+        if tag != "equal":
+            yield *_reach(left, i1, i2), *_reach(right, j1, j2)
+
+
+def _words(original: str, mutant: str) -> Iterator[tuple[Span, Span]]:
+    left = [match.span() for match in _TOKEN.finditer(original)]
+    right = [match.span() for match in _TOKEN.finditer(mutant)]
+    words = [original[start:end] for start, end in left], [mutant[start:end] for start, end in right]
+    for tag, i1, i2, j1, j2 in SequenceMatcher(None, *words).get_opcodes():
+        if tag != "equal":
+            yield _reach(left, i1, i2), _reach(right, j1, j2)
+
+
+def _reach(spans: Sequence[Span], first: int, last: int) -> Span:
+    """From the start of the first to the end of the last; an empty span where there are none."""
+    if first < last:
+        return spans[first][0], spans[last - 1][1]
+    at = spans[first - 1][1] if first else 0
+    return at, at
+
+
+def _windows(text: str, spans: Sequence[Span]) -> list[Span]:
+    """``MARGIN`` characters on each side of each change, at white space, joined where they meet."""
+    if not spans:
+        return [(0, _break(text, 2 * MARGIN, 1))]
+    windows: list[Span] = []
+    for start, end in spans:
+        low, high = _break(text, start - MARGIN, -1), _break(text, end + MARGIN, 1)
+        if windows and low <= windows[-1][1]:
+            windows[-1] = windows[-1][0], max(high, windows[-1][1])
+        else:
+            windows.append((low, high))
+    return windows
+
+
+def _break(text: str, at: int, step: Literal[-1, 1]) -> int:
+    """The nearest white space from ``at`` on, looking at most 30 characters ahead, within the text."""
+    for position in range(at, at + 30 * step, step):
+        if not 0 < position < len(text):
+            break
+        if text[position - 1 if step < 0 else position].isspace():
+            return position
+    return min(max(at, 0), len(text))
+
+
+def _pieces(text: str, windows: Sequence[Span], spans: Sequence[Span]) -> Iterator[Piece]:
+    if not windows or windows[0][0] > 0:
+        yield Piece("", "gap")
+    for index, (low, high) in enumerate(windows):
+        inside = [(start, end) for start, end in spans if low <= start < end <= high]
+        edges = [low, *(edge for span in inside for edge in span), high]
+        for number, (start, end) in enumerate(pairwise(edges)):
+            if start < end:
+                yield Piece(text[start:end], "changed" if number % 2 else "same")
+        if index + 1 < len(windows) or high < len(text):
+            yield Piece("", "gap")

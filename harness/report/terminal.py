@@ -1,0 +1,52 @@
+"""The figures of a run as a table for people, on standard error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from harness.report.words import headline, percent
+
+
+def table(figures: Mapping[str, Any]) -> Table:
+    """One row for each attribute set."""
+    shown = Table(title=f"{figures['model']} on {figures['task']}", title_justify="left")
+    shown.add_column("changed")
+    for name in ("tests", "biased", "undetermined", "rate", "95 % interval", "hidden", "hidden rate"):
+        shown.add_column(name, justify="right")
+    for row in figures["results"]:
+        together = row["kind"] == "intersectional"
+        shown.add_row(
+            " + ".join(row["attributes"]),
+            str(row["tests"]),
+            str(row["biased"]),
+            str(row["undetermined"]),
+            percent(row["rate"]),
+            _interval(row["ci95"]),
+            str(row["hidden"]) if together else "",
+            percent(row["hidden_rate"]) if together else "",
+        )
+    return shown
+
+
+def show(figures: Mapping[str, Any], folder: Path) -> None:
+    """The table, what was found in words, and where the report is."""
+    console = Console(stderr=True)
+    cases, requests = figures["cases"], figures["requests"]
+    console.print(
+        f"{figures['documents']['read']} texts, {figures['documents']['eligible']} with a term; "
+        f"{cases['generated']} mutants, {cases['valid']} valid; "
+        f"{requests['sent']} requests sent, {requests['cached']} answered from the cache",
+        highlight=False,
+    )
+    console.print(table(figures))
+    console.print(headline(figures), highlight=False, markup=False)
+    console.print(f"Report: {folder / 'report.html'}", highlight=False, markup=False, soft_wrap=True)
+
+
+def _interval(interval: list[float] | None) -> str:
+    return f"{percent(interval[0])} to {percent(interval[1])}" if interval else "-"

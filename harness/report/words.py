@@ -1,0 +1,179 @@
+"""What was found, in words: the sentences that the terminal and the page share, from the summary alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from harness.statistics import rate, wilson
+
+Figures = Mapping[str, Any]
+
+UNREAD_WORDS = {
+    "refused": "refused",
+    "filtered": "stopped by a content filter",
+    "unparsed": "not understood as a label",
+    "truncated": "cut off",
+    "too-long": "too long for the model",
+    "failed": "failed for good",
+}
+REASON_WORDS = {
+    "sentences": "another number of sentences",
+    "pos": "other parts of speech",
+    "dependency": "another grammatical structure",
+    "duplicate": "the same text as another",
+}
+
+
+def headline(figures: Figures) -> str:
+    """What the run found, in a few sentences; where nothing could be tested, why."""
+    rows = figures["results"]
+    if not any(decided(row) for row in rows):
+        return f"{_nothing(figures)} {_accuracy(figures)}".strip()
+    together = Pooled([row for row in rows if row["kind"] == "intersectional"])
+    single = Pooled([row for row in rows if row["kind"] == "atomic"])
+    subject = figures["model"]
+    sentences = []
+    if together.tests:
+        sentences += [_changed(subject, together, "intersectional mutant"), _hidden(together)]
+        subject = "It"
+    if single.tests:
+        sentences.append(_changed(subject, single, "mutant of a single attribute", "mutants of a single attribute"))
+    return " ".join(sentence for sentence in (*sentences, _accuracy(figures)) if sentence)
+
+
+def missing(figures: Figures) -> list[str]:
+    """What an incomplete run lacks, a sentence each; empty for a complete one."""
+    status = figures["status"]
+    if status == "complete":
+        return []
+    asked = figures["documents"]["eligible"] + figures["cases"]["valid"]
+    answered = sum(figures["answers"].values())
+    failed = figures["answers"]["failed"]
+    lines = [
+        "This run was interrupted: the figures cover only what was answered before. "
+        "The same command takes it up where it stopped."
+        if status == "interrupted"
+        else "This run is partial: some requests failed for good. The same command asks only those again."
+    ]
+    if asked > answered:
+        lines.append(f"{count(asked - answered)} of the {counted(asked, 'text')} made so far were not answered.")
+    if failed:
+        lines.append(f"{counted(failed, 'answer')} failed for good.")
+    undetermined = sum(row["undetermined"] for row in figures["results"])
+    if undetermined:
+        lines.append(f"{counted(undetermined, 'test')} are undetermined, because an answer they need is missing.")
+    return lines
+
+
+def noise(figures: Figures) -> str:
+    """How often the same text gets another answer, or that this was not measured."""
+    measured = figures["noise"]
+    if not measured["repeats"] or measured["rate"] is None:
+        return "How often the model changes its answer to the very same text was not measured in this run."
+    share = proportion(measured["flips"], measured["originals"], measured["ci95"])
+    return f"Asked again about the very same text, the model changed its answer for {share} originals."
+
+
+class Pooled:
+    """The counts of several result rows together, each mutant counted once."""
+
+    def __init__(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        self.tests = sum(row["tests"] for row in rows)
+        self.biased = sum(row["biased"] for row in rows)
+        self.undetermined = sum(row["undetermined"] for row in rows)
+        self.decided = self.tests - self.undetermined
+        self.hidden = sum(row["hidden"] for row in rows)
+        self.hidden_undetermined = sum(row["hidden_undetermined"] for row in rows)
+        self.determined = self.biased - self.hidden_undetermined
+
+
+def decided(row: Mapping[str, Any]) -> int:
+    """The denominator of a result's rate: tests that are biased or benign."""
+    return int(row["tests"] - row["undetermined"])
+
+
+def _changed(subject: str, pooled: Pooled, noun: str, plural: str | None = None) -> str:
+    nouns = noun if pooled.decided == 1 else plural or f"{noun}s"
+    if not pooled.decided:
+        return f"{subject} gave no two answers that can be compared on {plural or noun + 's'}."
+    if not pooled.biased:
+        high = percent((wilson(0, pooled.decided) or (0.0, 0.0))[1])
+        return f"{subject} changed its answer on none of {count(pooled.decided)} {nouns} (95 % interval 0 to {high})."
+    part = proportion(pooled.biased, pooled.decided, wilson(pooled.biased, pooled.decided), nouns)
+    return f"{subject} changed its answer on {part}."
+
+
+def _hidden(pooled: Pooled) -> str:
+    if not pooled.biased:
+        return ""
+    if not pooled.determined:
+        return "Whether that is hidden is not known: no change has all the answers to its single attributes."
+    known = "the changes" if not pooled.hidden_undetermined else "the changes whose single answers are all known"
+    of = f"Of {count(pooled.determined)} of {known}" if pooled.hidden_undetermined else f"Of {known}"
+    if not pooled.hidden:
+        return f"{of}, none is hidden: each shows on a part of its attributes, too."
+    share = percent(rate(pooled.hidden, pooled.determined))
+    verb = "is" if pooled.hidden == 1 else "are"
+    return f"{of}, {count(pooled.hidden)} ({share}) {verb} hidden: no single attribute alone shows them."
+
+
+def _accuracy(figures: Figures) -> str:
+    accuracy = figures.get("accuracy")
+    if not accuracy:
+        return ""
+    right, read = accuracy["correct"], accuracy["originals"]
+    share = percent(accuracy["rate"])
+    return f"On the originals it agrees with the gold label in {count(right)} of {count(read)} ({share})."
+
+
+def _nothing(figures: Figures) -> str:
+    documents, cases = figures["documents"], figures["cases"]
+    tests = sum(row["tests"] for row in figures["results"])
+    if not documents["read"]:
+        return "No documents were read, so nothing was tested."
+    if tests:
+        return f"None of the {counted(tests, 'test')} could be decided, because answers are missing: nothing was found out."
+    if not documents["eligible"]:
+        words = listed(figures.get("attributes") or [])
+        about = f" about {words}" if words else ""
+        return f"No term{about} was found in {counted(documents['read'], 'document')}, so nothing was tested."
+    if not cases["generated"]:
+        return f"No mutants were made of {counted(documents['eligible'], 'document')}, so nothing was tested."
+    if not cases["valid"]:
+        return f"None of the {counted(cases['generated'], 'mutant')} made was valid, so nothing was tested."
+    return f"No answers to the {counted(cases['valid'], 'mutant')} could be judged, so nothing was found out."
+
+
+def count(number: int) -> str:
+    """``12,345``."""
+    return f"{number:,}"
+
+
+def counted(number: int, noun: str) -> str:
+    """``1 text``, ``12,345 texts``."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def percent(value: float | None, unit: str = " %") -> str:
+    """``9.0 %``; an en dash where there is no rate."""
+    return "–" if value is None else f"{100 * value:.1f}{unit}"
+
+
+def interval(bounds: Sequence[float] | None) -> str:
+    """``6.5 to 12.2 %``; an en dash where there is none."""
+    return "–" if bounds is None else f"{percent(bounds[0], '')} to {percent(bounds[1])}"
+
+
+def proportion(part: int, whole: int, bounds: Sequence[float] | None, nouns: str = "") -> str:
+    """``37 of 412 mutants (9.0 %, 95 % interval 6.5 to 12.2 %)``."""
+    inside = percent(rate(part, whole))
+    if bounds is not None:
+        inside = f"{inside}, 95 % interval {interval(bounds)}"
+    return f"{count(part)} of {count(whole)} {nouns}".rstrip() + f" ({inside})"
+
+
+def listed(names: Iterable[str]) -> str:
+    """``race, gender and body``."""
+    *first, last = [*names] or [""]
+    return f"{', '.join(first)} and {last}" if first else last

@@ -1,0 +1,75 @@
+"""Import of published word pairs: one ``source;target`` a line, cleaned, with what was dropped and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import tomli_w
+
+from harness.errors import LexiconError
+from harness.suites.hinter.lexicon import Pair
+
+SEPARATOR = ";"
+
+
+@dataclass(frozen=True)
+class Imported:
+    """The pairs kept, in order; ``dropped`` has a line for each row left out or mended."""
+
+    pairs: tuple[Pair, ...]
+    dropped: tuple[str, ...]
+    rows: int
+    sources: tuple[str, ...]
+
+
+def read(files: Sequence[Path]) -> Imported:
+    """The pairs of all ``files``. Raises ``LexiconError`` for a file or row that cannot be read."""
+    kept: dict[Pair, str] = {}
+    dropped: list[str] = []
+    rows = 0
+    for file in files:
+        for number, line in enumerate(_lines(file), 1):
+            if not line.strip():
+                continue
+            rows += 1
+            where = f"{file}: line {number}"
+            words = line.split(SEPARATOR)
+            if len(words) != 2:
+                raise LexiconError(f"{where}: {len(words)} fields, not source{SEPARATOR}target")
+            pair = (" ".join(words[0].split()), " ".join(words[1].split()))
+            reason = _fault(pair, kept)
+            if reason is None:
+                kept[pair] = where
+            else:
+                dropped.append(f"{where}: {line.strip()!r} dropped: {reason}")
+    if not kept:
+        raise LexiconError(f"{', '.join(map(str, files))}: no pair in it")
+    return Imported(tuple(kept), tuple(dropped), rows, tuple(file.name for file in files))
+
+
+def to_toml(attribute: str, imported: Imported) -> str:
+    """The lexicon of one attribute, as TOML."""
+    comment = f"# Pairs of {attribute}, imported from {', '.join(imported.sources)}\n"
+    pairs = [list(pair) for pair in imported.pairs]
+    return comment + tomli_w.dumps({"attribute": {attribute: {"pairs": pairs}}})
+
+
+def _fault(pair: Pair, kept: dict[Pair, str]) -> str | None:
+    if not all(pair):
+        return "a word is missing"
+    if pair[0].lower() == pair[1].lower():
+        return "both words are the same"
+    if pair in kept:
+        return f"already at {kept[pair]}"
+    return None
+
+
+def _lines(file: Path) -> list[str]:
+    try:
+        return file.read_text(encoding="utf-8-sig").splitlines()
+    except OSError as error:
+        raise LexiconError(f"{file}: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise LexiconError(f"{file}: not UTF-8 at byte {error.start}") from error
