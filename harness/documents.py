@@ -75,7 +75,7 @@ def _documents(
     seen: set[str] = set()
     for path in paths:
         number = 0
-        for number, row in enumerate(_rows(path, known), 1):
+        for number, row in enumerate(_rows(path, known, options.text_column), 1):
             document = _document(row, options, known, clean, path, number, len(paths) > 1)
             if ID_COLUMN in row:
                 if document.id in seen:
@@ -140,13 +140,13 @@ def _labels(value: Any, known: Mapping[str, str], where: str) -> frozenset[str] 
     return frozenset(known[str(one).strip().lower()] for one in values)
 
 
-def _rows(path: Path, known: Mapping[str, str]) -> Iterator[Row]:
+def _rows(path: Path, known: Mapping[str, str], asked: str | None) -> Iterator[Row]:
     if path.stat().st_size == 0:
         raise DocumentError(f"{path}: the file is empty")
     suffix = path.suffix.lower()
     if suffix == ".parquet":
         return _parquet_rows(path)
-    return _json_rows(path) if suffix in (".jsonl", ".ndjson") else _table_rows(path, known)
+    return _json_rows(path) if suffix in (".jsonl", ".ndjson") else _table_rows(path, known, asked)
 
 
 def _parquet_rows(path: Path) -> Iterator[Row]:
@@ -174,10 +174,10 @@ def _json_rows(path: Path) -> Iterator[Row]:
         yield row
 
 
-def _table_rows(path: Path, known: Mapping[str, str]) -> Iterator[Row]:
+def _table_rows(path: Path, known: Mapping[str, str], asked: str | None) -> Iterator[Row]:
     csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
     first = next(_lines(path))
-    tabs = path.suffix.lower() == ".tsv" or ("\t" in first and first.count("\t") >= first.count(","))
+    tabs = path.suffix.lower() == ".tsv" or ("\t" in first and not _is_header(first, asked))
     # In tab-separated data a quotation mark is a character like any other, unless a field begins with it.
     reader = csv.reader(
         _lines(path),
@@ -204,6 +204,12 @@ def _table_rows(path: Path, known: Mapping[str, str]) -> Iterator[Row]:
             yield dict(zip(header, (map(_unquote, fields) if tabs else fields), strict=True))
     except csv.Error as error:
         raise DocumentError(f"{path}: row {number + 1}: {error}") from error
+
+
+def _is_header(line: str, asked: str | None) -> bool:
+    """Whether a line names a text column when read with commas."""
+    names = next(csv.reader([line]), [])
+    return asked in names or not set(TEXT_COLUMNS).isdisjoint(names)
 
 
 def _is_data(first: Sequence[str], known: Mapping[str, str]) -> bool:

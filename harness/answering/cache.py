@@ -56,6 +56,7 @@ class ResponseCache:
         self.path = path
         self._queue: asyncio.Queue[tuple[Request, Reply] | None] = asyncio.Queue()
         self._writer: asyncio.Task[None] | None = None
+        self._unwritten: dict[str, Reply] = {}
 
     async def __aenter__(self) -> ResponseCache:
         try:
@@ -77,7 +78,7 @@ class ResponseCache:
 
     async def look_up(self, keys: Sequence[str]) -> tuple[dict[str, Reply], set[str]]:
         """The kept replies among ``keys``, and which of the keys this run had not asked for before."""
-        found: dict[str, Reply] = {}
+        found = {key: self._unwritten[key] for key in keys if key in self._unwritten}
         fresh: set[str] = set()
         for start in range(0, len(keys), KEYS_A_QUERY):
             some = keys[start : start + KEYS_A_QUERY]
@@ -93,6 +94,7 @@ class ResponseCache:
         """Hand a complete reply to the writer: on disk within ``COMMIT_SECONDS``."""
         if self._writer is not None and self._writer.done():
             self._writer.result()
+        self._unwritten[request.key] = reply
         self._queue.put_nowait((request, reply))
 
     async def _write(self) -> None:
@@ -122,6 +124,8 @@ class ResponseCache:
         )
         try:
             await self._db.execute(INSERT, [time.time(), rows])
+            for request, _ in batch:
+                self._unwritten.pop(request.key, None)
         except sqlite3.Error as error:
             raise CacheError(f"cache {self.path}: {error}") from error
 

@@ -1,6 +1,6 @@
 """Asking: every distinct request once, a bounded number at a time, each reply kept as it arrives.
 
-One retry policy for everything (``RETRIES``): what may succeed later is tried again after
+One retry policy for everything: what may succeed later is tried again after
 max(Retry-After, exponential back-off with jitter). What cannot succeed for one request is a ``Failure``;
 what cannot succeed for any ends the run with an ``EndpointError``.
 """
@@ -12,9 +12,15 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import Any
 
-from tenacity import AsyncRetrying, RetryCallState, stop_after_attempt, wait_random_exponential
+from tenacity import (
+    AsyncRetrying,
+    RetryCallState,
+    retry_if_exception_type,
+    stop_after_attempt,
+    wait_random_exponential,
+)
+from tenacity.wait import wait_base
 
 from harness.answering.cache import ResponseCache
 from harness.core import Failure, Model, Reply, Request
@@ -48,24 +54,41 @@ class Counts:
         self.cached_tokens += reply.cached_tokens
 
 
-def _wait(state: RetryCallState) -> float:
-    error = state.outcome.exception() if state.outcome else None
-    asked = error.retry_after if isinstance(error, Transient) and error.retry_after else 0.0
-    return max(asked, BACK_OFF(state))
+@dataclass(frozen=True)
+class PoliteWait(wait_base):
+    """What the server asked for, or the back-off where that is longer."""
+
+    back_off: wait_base
+
+    def __call__(self, retry_state: RetryCallState) -> float:
+        error = retry_state.outcome.exception() if retry_state.outcome else None
+        asked = error.retry_after if isinstance(error, Transient) else None
+        return max(asked or 0.0, self.back_off(retry_state))
 
 
 class Runner:
     """``async with Runner(model, cache, concurrency) as runner``."""
 
-    def __init__(self, model: Model, cache: ResponseCache, concurrency: int) -> None:
+    def __init__(
+        self, model: Model, cache: ResponseCache, concurrency: int, back_off: wait_base = BACK_OFF
+    ) -> None:
         self.counts = Counts()
         self._model = model
         self._cache = cache
-        self._flights: dict[str, asyncio.Future[Answer]] = {}
+        self._concurrency = concurrency
         self._queue: asyncio.Queue[Request] = asyncio.Queue(concurrency * QUEUE_PER_WORKER)
         self._workers: list[asyncio.Task[None]] = []
-        self._concurrency = concurrency
+        self._flights: dict[str, asyncio.Future[Answer]] = {}
+        self._failures: dict[str, Failure] = {}
         self._lost = 0
+        self._ended: Exception | None = None
+        self._policy = AsyncRetrying(
+            stop=stop_after_attempt(ATTEMPTS),
+            wait=PoliteWait(back_off),
+            retry=retry_if_exception_type(Transient),
+            before_sleep=self._count_retry,
+            reraise=True,
+        )
 
     async def __aenter__(self) -> Runner:
         self._workers = [asyncio.create_task(self._work()) for _ in range(self._concurrency)]
@@ -83,77 +106,75 @@ class Runner:
     async def replies(self, requests: Sequence[Request]) -> dict[str, Answer]:
         """An answer for each key. Raises ``EndpointError`` where nothing more can be asked."""
         distinct = {request.key: request for request in requests}
-        found, fresh = await self._cache.look_up(list(distinct))
+        # A flight is registered before the cache is looked at, so that nobody else sends the same.
+        own = [key for key in distinct if key not in self._flights]
+        waiting = {key: self._flights.get(key) or self._take_off(key) for key in distinct}
+        found, fresh = await self._cache.look_up(own)
         self.counts.unique += len(fresh)
-        self.counts.cached += len(fresh & found.keys())
-        for key in fresh & found.keys():
-            self.counts.add(found[key])
-        answers: dict[str, Answer] = dict(found)
-        waiting: dict[str, asyncio.Future[Answer]] = {}
-        for key, request in distinct.items():
+        for key in own:
             if key in found:
-                continue
-            if key not in self._flights:
-                self._flights[key] = asyncio.get_running_loop().create_future()
-                await self._queue.put(request)
-            waiting[key] = self._flights[key]
-        for key, flight in waiting.items():
-            answers[key] = await asyncio.shield(flight)
-        return answers
+                if key in fresh:
+                    self.counts.cached += 1
+                    self.counts.add(found[key])
+                self._land(key, found[key])
+            elif key in self._failures:
+                self._land(key, self._failures[key])
+            else:
+                await self._queue.put(distinct[key])
+        return {key: await asyncio.shield(flight) for key, flight in waiting.items()}
+
+    def _take_off(self, key: str) -> asyncio.Future[Answer]:
+        self._flights[key] = asyncio.get_running_loop().create_future()
+        return self._flights[key]
+
+    def _land(self, key: str, result: Answer | Exception) -> None:
+        flight = self._flights.pop(key)
+        if flight.cancelled():
+            return
+        if isinstance(result, Exception):
+            flight.set_exception(result)
+            flight.exception()  # perhaps nobody waits for it any more
+        else:
+            flight.set_result(result)
 
     async def _work(self) -> None:
         while True:
             request = await self._queue.get()
-            flight = self._flights[request.key]
+            if self._ended is not None:
+                self._land(request.key, self._ended)
+                continue
             self.counts.sent += 1
             try:
                 answer = await self._ask(request)
-            except EndpointError as error:
-                self._settle(request, flight, error)
             except Exception as error:
-                self._settle(request, flight, error)
-                raise
+                self._ended = error
+                self.counts.failed += 1
+                self._land(request.key, error)
+                continue
+            if isinstance(answer, Reply):
+                self._cache.keep(request, answer)
+                self.counts.add(answer)
             else:
-                self._settle(request, flight, answer)
-
-    def _settle(self, request: Request, flight: asyncio.Future[Answer], result: Answer | Exception) -> None:
-        if isinstance(result, Reply):
-            self._cache.keep(request, result)
-            self.counts.add(result)
-        else:
-            self.counts.failed += 1
-        if not flight.cancelled():
-            if isinstance(result, Exception):
-                flight.set_exception(result)
-                flight.exception()  # somebody may no longer wait for it
-            else:
-                flight.set_result(result)
+                self._failures[request.key] = answer
+                self.counts.failed += 1
+            self._land(request.key, answer)
 
     async def _ask(self, request: Request) -> Answer:
-        policy = AsyncRetrying(
-            stop=stop_after_attempt(ATTEMPTS), wait=_wait, retry=_is_transient, reraise=True
-        )
         try:
-            answer: Answer = await policy(self._attempt, request)
+            answer: Answer = await self._policy.copy()(self._attempt, request)
         except Transient as error:
             self._lost += 1
             if self._lost >= LOST_IN_A_ROW:
-                raise EndpointError(
-                    f"{self._model.name}: {self._lost} requests in a row failed: {error}"
-                ) from error
+                message = f"{self._model.name}: {self._lost} requests in a row failed: {error}"
+                raise EndpointError(message) from error
             return Failure("failed", str(error))
         self._lost = 0
         return answer
 
     async def _attempt(self, request: Request) -> Answer:
         started = time.perf_counter()
-        try:
-            answer = await self._model.answer(request)
-        except Transient:
-            self.counts.retried += 1
-            raise
+        answer = await self._model.answer(request)
         return replace(answer, latency=time.perf_counter() - started) if isinstance(answer, Reply) else answer
 
-
-def _is_transient(state: RetryCallState) -> Any:
-    return state.outcome is not None and isinstance(state.outcome.exception(), Transient)
+    def _count_retry(self, _: RetryCallState) -> None:
+        self.counts.retried += 1

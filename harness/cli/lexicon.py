@@ -47,6 +47,8 @@ def validate(path: str | None) -> int:
     faults = list(validation.faults(found))
     for fault in faults:
         click.echo(fault)
+    for note in validation.notes(found):
+        click.echo(f"note: {note}")
     words = sum(len(a.words) for a in found.attributes.values())
     click.echo(
         f"{found.source}: {len(found.attributes)} attributes, {words} words, {len(faults)} faults", err=True

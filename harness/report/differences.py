@@ -16,7 +16,7 @@ from harness.core import Span
 
 WHOLE_TEXT = 700
 MARGIN = 150
-MAX_WINDOWS = 5
+SHOWN = 1500
 
 _SENTENCE = re.compile(r"[^.!?\n]*[.!?\n]+\s*|[^.!?\n]+")
 _TOKEN = re.compile(r"\w+(?:['’-]\w+)*|[^\w\s]")
@@ -33,7 +33,8 @@ class Piece:
 def changes(original: str, mutant: str) -> tuple[list[Span], list[Span]]:
     """The spans of ``original`` and of ``mutant`` that differ, word by word; equal in number.
 
-    A span is empty where the other side has words and this one has none.
+    Words that were only added or left out are marked together with the word beside them, so that there is
+    something to see on both sides; a span is empty only where a whole sentence has no counterpart.
     """
     left: list[Span] = []
     right: list[Span] = []
@@ -46,16 +47,12 @@ def changes(original: str, mutant: str) -> tuple[list[Span], list[Span]]:
 
 def excerpt(text: str, spans: Sequence[Span]) -> list[Piece]:
     """``text`` with ``spans`` marked: whole where it is short, else windows around the first changes."""
-    if len(text) <= WHOLE_TEXT:
-        return list(_pieces(text, [(0, len(text))], spans))
-    return list(_pieces(text, _windows(text, spans)[:MAX_WINDOWS], spans))
+    return list(_pieces(text, _windows(text, spans), spans))
 
 
 def left_out(text: str, spans: Sequence[Span]) -> int:
     """How many changes lie outside what ``excerpt`` shows."""
-    if len(text) <= WHOLE_TEXT:
-        return 0
-    shown = _windows(text, spans)[:MAX_WINDOWS]
+    shown = _windows(text, spans)
     return sum(1 for start, end in spans if not any(low <= start and end <= high for low, high in shown))
 
 
@@ -80,9 +77,17 @@ def _words(original: str, mutant: str) -> Iterator[tuple[Span, Span]]:
     left = [match.span() for match in _TOKEN.finditer(original)]
     right = [match.span() for match in _TOKEN.finditer(mutant)]
     words = [original[start:end] for start, end in left], [mutant[start:end] for start, end in right]
+    done = 0
     for tag, i1, i2, j1, j2 in SequenceMatcher(None, *words).get_opcodes():
-        if tag != "equal":
-            yield _reach(left, i1, i2), _reach(right, j1, j2)
+        if tag == "equal":
+            continue
+        if i1 == i2 or j1 == j2:  # words only added or only left out: mark them with the word they go with
+            if i2 < len(left) and j2 < len(right):
+                i2, j2 = i2 + 1, j2 + 1
+            elif i1 > done and j1 > 0:
+                i1, j1 = i1 - 1, j1 - 1
+        done = i2
+        yield _reach(left, i1, i2), _reach(right, j1, j2)
 
 
 def _reach(spans: Sequence[Span], first: int, last: int) -> Span:
@@ -94,13 +99,21 @@ def _reach(spans: Sequence[Span], first: int, last: int) -> Span:
 
 
 def _windows(text: str, spans: Sequence[Span]) -> list[Span]:
-    """``MARGIN`` characters on each side of each change, at white space, joined where they meet."""
-    if not spans:
-        return [(0, _break(text, 2 * MARGIN, 1))]
+    """What is shown: ``MARGIN`` characters on each side of a change, to white space, joined where they meet.
+
+    At most ``SHOWN`` characters in all, however many changes there are; the first window always.
+    """
+    if len(text) <= WHOLE_TEXT:
+        return [(0, len(text))]
     windows: list[Span] = []
-    for start, end in spans:
-        low, high = _break(text, start - MARGIN, -1), _break(text, end + MARGIN, 1)
-        if windows and low <= windows[-1][1]:
+    total = 0
+    for start, end in spans or [(0, 0)]:
+        low, high = _break(text, start - MARGIN, -1), _break(text, min(end, start + SHOWN) + MARGIN, 1)
+        joined = bool(windows) and low <= windows[-1][1]
+        total += max(0, high - windows[-1][1]) if joined else high - low
+        if windows and total > SHOWN:
+            break
+        if joined:
             windows[-1] = windows[-1][0], max(high, windows[-1][1])
         else:
             windows.append((low, high))
@@ -118,13 +131,13 @@ def _break(text: str, at: int, step: Literal[-1, 1]) -> int:
 
 
 def _pieces(text: str, windows: Sequence[Span], spans: Sequence[Span]) -> Iterator[Piece]:
-    if not windows or windows[0][0] > 0:
-        yield Piece("", "gap")
     for index, (low, high) in enumerate(windows):
-        inside = [(start, end) for start, end in spans if low <= start < end <= high]
-        edges = [low, *(edge for span in inside for edge in span), high]
+        if low > 0:
+            yield Piece("", "gap")
+        clipped = [(max(low, start), min(high, end)) for start, end in spans]
+        edges = [low, *(edge for start, end in clipped if start < end for edge in (start, end)), high]
         for number, (start, end) in enumerate(pairwise(edges)):
             if start < end:
                 yield Piece(text[start:end], "changed" if number % 2 else "same")
-        if index + 1 < len(windows) or high < len(text):
+        if index + 1 == len(windows) and high < len(text):
             yield Piece("", "gap")

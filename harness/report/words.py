@@ -18,10 +18,9 @@ UNREAD_WORDS = {
     "failed": "failed for good",
 }
 REASON_WORDS = {
-    "sentences": "another number of sentences",
-    "pos": "other parts of speech",
-    "dependency": "another grammatical structure",
-    "duplicate": "the same text as another",
+    "sentences": "with another number of sentences",
+    "pos": "with other parts of speech",
+    "dependency": "with another grammatical structure",
 }
 
 
@@ -38,7 +37,9 @@ def headline(figures: Figures) -> str:
         sentences += [_changed(subject, together, "intersectional mutant"), _hidden(together)]
         subject = "It"
     if single.tests:
-        sentences.append(_changed(subject, single, "mutant of a single attribute", "mutants of a single attribute"))
+        sentences.append(
+            _changed(subject, single, "mutant of a single attribute", "mutants of a single attribute")
+        )
     return " ".join(sentence for sentence in (*sentences, _accuracy(figures)) if sentence)
 
 
@@ -57,12 +58,16 @@ def missing(figures: Figures) -> list[str]:
         else "This run is partial: some requests failed for good. The same command asks only those again."
     ]
     if asked > answered:
-        lines.append(f"{count(asked - answered)} of the {counted(asked, 'text')} made so far were not answered.")
+        lines.append(
+            f"{count(asked - answered)} of the {counted(asked, 'text')} made so far were not answered."
+        )
     if failed:
         lines.append(f"{counted(failed, 'answer')} failed for good.")
     undetermined = sum(row["undetermined"] for row in figures["results"])
     if undetermined:
-        lines.append(f"{counted(undetermined, 'test')} are undetermined, because an answer they need is missing.")
+        lines.append(
+            f"{counted(undetermined, 'test')} are undetermined, because an answer they need is missing."
+        )
     return lines
 
 
@@ -86,6 +91,7 @@ class Pooled:
         self.hidden = sum(row["hidden"] for row in rows)
         self.hidden_undetermined = sum(row["hidden_undetermined"] for row in rows)
         self.determined = self.biased - self.hidden_undetermined
+        self.order = max((len(row["attributes"]) for row in rows), default=0)
 
 
 def decided(row: Mapping[str, Any]) -> int:
@@ -99,7 +105,8 @@ def _changed(subject: str, pooled: Pooled, noun: str, plural: str | None = None)
         return f"{subject} gave no two answers that can be compared on {plural or noun + 's'}."
     if not pooled.biased:
         high = percent((wilson(0, pooled.decided) or (0.0, 0.0))[1])
-        return f"{subject} changed its answer on none of {count(pooled.decided)} {nouns} (95 % interval 0 to {high})."
+        none = f"none of {count(pooled.decided)} {nouns}"
+        return f"{subject} changed its answer on {none} (95 % interval 0 to {high})."
     part = proportion(pooled.biased, pooled.decided, wilson(pooled.biased, pooled.decided), nouns)
     return f"{subject} changed its answer on {part}."
 
@@ -107,15 +114,22 @@ def _changed(subject: str, pooled: Pooled, noun: str, plural: str | None = None)
 def _hidden(pooled: Pooled) -> str:
     if not pooled.biased:
         return ""
+    one = pooled.biased == 1
     if not pooled.determined:
-        return "Whether that is hidden is not known: no change has all the answers to its single attributes."
-    known = "the changes" if not pooled.hidden_undetermined else "the changes whose single answers are all known"
-    of = f"Of {count(pooled.determined)} of {known}" if pooled.hidden_undetermined else f"Of {known}"
+        which = "that change is" if one else "these changes are"
+        return f"Whether {which} hidden is not known, because answers to their parts are missing."
+    parts = "single attribute" if pooled.order == 2 else "part of the change"
+    if one:
+        shown = f"no {parts} alone shows it" if pooled.hidden else f"a {parts} alone shows it, too"
+        return f"That one change {'is' if pooled.hidden else 'is not'} hidden: {shown}."
+    known = f"Of these {count(pooled.biased)} changes"
+    if pooled.hidden_undetermined:
+        known = f"Of the {counted(pooled.determined, 'change')} for which that can be told"
     if not pooled.hidden:
-        return f"{of}, none is hidden: each shows on a part of its attributes, too."
-    share = percent(rate(pooled.hidden, pooled.determined))
-    verb = "is" if pooled.hidden == 1 else "are"
-    return f"{of}, {count(pooled.hidden)} ({share}) {verb} hidden: no single attribute alone shows them."
+        return f"{known}, none is hidden: each shows on a {parts} alone, too."
+    share, verb = percent(rate(pooled.hidden, pooled.determined)), "is" if pooled.hidden == 1 else "are"
+    them = "it" if pooled.hidden == 1 else "them"
+    return f"{known}, {count(pooled.hidden)} ({share}) {verb} hidden: no {parts} alone shows {them}."
 
 
 def _accuracy(figures: Figures) -> str:
@@ -133,7 +147,7 @@ def _nothing(figures: Figures) -> str:
     if not documents["read"]:
         return "No documents were read, so nothing was tested."
     if tests:
-        return f"None of the {counted(tests, 'test')} could be decided, because answers are missing: nothing was found out."
+        return f"None of the {counted(tests, 'test')} could be decided, because answers are missing."
     if not documents["eligible"]:
         words = listed(figures.get("attributes") or [])
         about = f" about {words}" if words else ""
@@ -142,7 +156,7 @@ def _nothing(figures: Figures) -> str:
         return f"No mutants were made of {counted(documents['eligible'], 'document')}, so nothing was tested."
     if not cases["valid"]:
         return f"None of the {counted(cases['generated'], 'mutant')} made was valid, so nothing was tested."
-    return f"No answers to the {counted(cases['valid'], 'mutant')} could be judged, so nothing was found out."
+    return f"No answers to the {counted(cases['valid'], 'mutant')} could be judged."
 
 
 def count(number: int) -> str:

@@ -1,0 +1,84 @@
+"""A user's own function as the system under test."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.core import Failure, Message, Reply, Request
+from harness.errors import ModelError
+from harness.models import function
+from harness.models.function import FunctionModel
+
+REQUEST = Request({}, (Message("system", "s"), Message("user", "the text, asked")), {}, text="the text")
+
+
+def ask(model: FunctionModel) -> Reply | Failure:
+    return asyncio.run(model.answer(REQUEST))
+
+
+def by_request(request: Request) -> str:
+    return request.text
+
+
+def by_messages(messages: list[dict[str, str]]) -> str:
+    return messages[0]["content"]
+
+
+def by_prompt(prompt: str) -> str:
+    return prompt
+
+
+async def by_text(text: str) -> Reply:
+    await asyncio.sleep(0)
+    return Reply(text.upper())
+
+
+@pytest.mark.parametrize(
+    ("given", "answer"),
+    [(by_request, "the text"), (by_messages, "s"), (by_prompt, "the text, asked"), (by_text, "THE TEXT")],
+)
+def test_the_parameter_says_what_the_function_is_given(given: Any, answer: str) -> None:
+    reply = ask(FunctionModel("python:x", given))
+    assert isinstance(reply, Reply)
+    assert reply.text == answer
+
+
+def test_a_function_that_raises_is_data() -> None:
+    def broken(text: str) -> str:
+        raise ValueError("out of words")
+
+    assert ask(FunctionModel("python:x", broken)) == Failure("failed", "ValueError: out of words")
+
+
+def test_a_function_of_the_wrong_kind_is_an_error() -> None:
+    def number(text: str) -> int:
+        return 1
+
+    with pytest.raises(ModelError, match="returned int"):
+        ask(FunctionModel("python:x", number))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("path", "says"),
+    [
+        ("json", "package.module:function"),
+        ("no_such_module:f", "no_such_module"),
+        ("json:no_such", "has no 'no_such'"),
+        ("json:__name__", "not a function"),
+    ],
+)
+def test_what_cannot_be_loaded(path: str, says: str) -> None:
+    with pytest.raises(ModelError, match=says):
+        function.load(path)
+
+
+def test_edited_code_is_another_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "mine_a.py").write_text("def f(text):\n    return 'a'\n")
+    (tmp_path / "mine_b.py").write_text("def f(text):\n    return 'b'\n")
+    one, other = function.load("mine_a:f"), function.load("mine_b:f")
+    assert one.identity["source"] != other.identity["source"]

@@ -1,0 +1,82 @@
+"""The embedded systems: a real language model in process, and VADER."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.core import Failure, Message, Reply, Request
+from harness.errors import ModelError
+from harness.models import local, weights
+
+LABELS = ("Negative", "Positive")
+SAMPLING = {"temperature": 0.0, "max_tokens": 16, "seed": 0, "logprobs": True}
+GOOD = "What a wonderful film: warm, funny and beautifully acted from start to finish."
+BAD = "Terrible food, rude waiters and a bill that made us cry. The worst evening of the year."
+
+
+def request(text: str) -> Request:
+    messages = (
+        Message("system", "You read reviews and decide whether the writer's opinion is Negative or Positive."),
+        Message("user", f"What is the sentiment of this review? Answer with one word.\n\nReview: {text}"),
+    )
+    return Request({}, messages, SAMPLING, LABELS, text=text)
+
+
+@pytest.fixture(scope="module")
+def smollm2() -> Iterator[local.LlamaModel]:
+    try:
+        weights.fetch()
+    except ModelError as error:
+        pytest.skip(f"the weights of the embedded model cannot be fetched here: {error}")
+    model = local.smollm2()
+    yield model
+    asyncio.run(model.close())
+
+
+def ask(model: local.LlamaModel | local.VaderModel, one: Request) -> Reply | Failure:
+    return asyncio.run(model.answer(one))
+
+
+def test_smollm2_judges_and_repeats_itself(smollm2: local.LlamaModel) -> None:
+    first = [ask(smollm2, request(text)) for text in (GOOD, BAD)]
+    again = [ask(smollm2, request(text)) for text in (BAD, GOOD)]
+    assert [reply.text for reply in first if isinstance(reply, Reply)] == ["Positive", "Negative"]
+    for one, other in zip(first, reversed(again), strict=True):
+        assert isinstance(one, Reply)
+        assert isinstance(other, Reply)
+        assert (one.text, one.logprobs) == (other.text, other.logprobs)
+        assert one.prompt_tokens > 20
+        assert one.logprobs
+
+
+def test_smollm2_says_when_a_text_is_too_long(smollm2: local.LlamaModel) -> None:
+    assert ask(smollm2, request("word " * 8000)) == Failure(
+        "too-long", (ask(smollm2, request("word " * 8000))).message  # type: ignore[union-attr]
+    )
+
+
+def test_a_model_file_that_is_none_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="no such model file"):
+        local.smollm2(str(tmp_path / "none.gguf"))
+    (tmp_path / "bad.gguf").write_text("no model")
+    with pytest.raises(ModelError, match=r"bad\.gguf"):
+        ask(local.smollm2(str(tmp_path / "bad.gguf")), request(GOOD))
+
+
+def test_vader_answers_by_the_sign_of_its_score() -> None:
+    model = local.VaderModel()
+    good, bad = ask(model, request(GOOD)), ask(model, request(BAD))
+    assert isinstance(good, Reply)
+    assert isinstance(bad, Reply)
+    assert (good.text, bad.text) == ("Positive", "Negative")
+    assert good.score is not None
+    assert good.score > 0
+
+
+def test_vader_knows_sentiments_only() -> None:
+    with pytest.raises(ModelError, match="Negative and Positive only"):
+        ask(local.VaderModel(), Request({}, (), {}, ("Privacy", "Unions"), text="x"))
