@@ -14,6 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from harness.errors import ConfigError
 
+SAMPLE_PAIRS = 2
+
 Positive = Annotated[int, Field(ge=1)]
 
 
@@ -99,19 +101,19 @@ def load(
     data = _read(Path(path)) if path is not None else {}
     for key, value in (overrides or {}).items():
         _set(data, key, value)
-    if not one_text and not data.get("documents", {}).get("path"):
-        _sample_defaults(data)
     try:
-        return RunConfig.model_validate(data)
+        config = RunConfig.model_validate(data)
     except ValidationError as error:
         raise ConfigError(_explain(error, path)) from error
+    return config if one_text or config.documents.path else _for_sample(config)
 
 
-def _sample_defaults(data: dict[str, Any]) -> None:
-    """On the bundled sample a few pairs of each attribute do, so that a first look takes no hour."""
-    section = data.setdefault("hinter", {})
-    if isinstance(section, dict):
-        section.setdefault("max_pairs", 2)
+def _for_sample(config: RunConfig) -> RunConfig:
+    """On the bundled sample a few pairs of each attribute do, so that a first look takes a minute."""
+    if "max_pairs" in config.hinter.model_fields_set:
+        return config
+    section = config.hinter.model_copy(update={"max_pairs": SAMPLE_PAIRS})
+    return config.model_copy(update={"hinter": section})
 
 
 def _read(path: Path) -> dict[str, Any]:

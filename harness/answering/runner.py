@@ -77,6 +77,7 @@ class Runner:
         self._cache = cache
         self._concurrency = concurrency
         self._queue: asyncio.Queue[Request] = asyncio.Queue(concurrency * QUEUE_PER_WORKER)
+        self._line = asyncio.Lock()
         self._workers: list[asyncio.Task[None]] = []
         self._flights: dict[str, asyncio.Future[Answer]] = {}
         self._failures: dict[str, Failure] = {}
@@ -111,16 +112,17 @@ class Runner:
         waiting = {key: self._flights.get(key) or self._take_off(key) for key in distinct}
         found, fresh = await self._cache.look_up(own)
         self.counts.unique += len(fresh)
-        for key in own:
-            if key in found:
-                if key in fresh:
-                    self.counts.cached += 1
-                    self.counts.add(found[key])
-                self._land(key, found[key])
-            elif key in self._failures:
-                self._land(key, self._failures[key])
-            else:
-                await self._queue.put(distinct[key])
+        async with self._line:  # one caller's requests stay next to each other: they share prefixes
+            for key in own:
+                if key in found:
+                    if key in fresh:
+                        self.counts.cached += 1
+                        self.counts.add(found[key])
+                    self._land(key, found[key])
+                elif key in self._failures:
+                    self._land(key, self._failures[key])
+                else:
+                    await self._queue.put(distinct[key])
         return {key: await asyncio.shield(flight) for key, flight in waiting.items()}
 
     def _take_off(self, key: str) -> asyncio.Future[Answer]:

@@ -145,7 +145,7 @@ def _split(doc: Doc) -> Split:
     for token in doc:
         text, at = token.text, token.idx
         if token.is_space:
-            if "\n\n" in text and start is not None:
+            if text.count("\n") > 1 and start is not None:
                 spans.append((start, end))
                 start = None
             continue

@@ -29,9 +29,9 @@ AMBIGUOUS = {
 
 # Written with a vowel but spoken with a consonant first, and the other way round.
 _CONSONANT_SOUND = re.compile(
-    r"(?:eu|ew|u[bcfhjkqrst][aeiou]|uni(?!n|m)|unanim|ukrain|one\b|once\b|ouija|yt)", re.I
+    r"(?:eu|ew|u[bcfhjkqrst][aeiou]|uni(?!n|m)|unanim|ukrain|ugand|one\b|once\b|ouija)", re.I
 )
-_VOWEL_SOUND = re.compile(r"(?:hour|honest|hono[u]?r|heir(?!loom)|herb\b)", re.I)
+_VOWEL_SOUND = re.compile(r"(?:hour|honest|hono[u]?r|heir|herb\b)", re.I)
 _SENTENCE_START = re.compile(r"(?:^|[.!?…:]['\"”’)\]]*\s+|\n\s*)['\"“‘(\[]*$")
 _ARTICLE_BEFORE = re.compile(r"(?<![\w'’-])(an?)(\s+[\"'“‘(]?)$", re.I)
 
@@ -84,7 +84,8 @@ def carry_case(written: str, source: str, target: str, initial: bool) -> str:
     if written.islower() and not source.islower():
         return target.lower()
     words = written.split()
-    if len(words) > 1 and all(w[:1].isupper() for w in words) and source.islower():
+    titled = source.islower() and all(w[:1].isupper() for w in words)
+    if titled and (len(words) > 1 or not initial):
         return " ".join(w[:1].upper() + w[1:] for w in target.split(" "))
     if written[:1].isupper() and (source[:1].islower() or initial):
         return target[:1].upper() + target[1:]

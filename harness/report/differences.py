@@ -6,10 +6,10 @@ Alignment goes by sentences first, so that a document of 60,000 words costs no m
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Literal
 
 from harness.core import Span
@@ -17,6 +17,7 @@ from harness.core import Span
 WHOLE_TEXT = 700
 MARGIN = 150
 SHOWN = 1500
+MOST = 60
 
 _SENTENCE = re.compile(r"[^.!?\n]*[.!?\n]+\s*|[^.!?\n]+")
 _TOKEN = re.compile(r"\w+(?:['’-]\w+)*|[^\w\s]")
@@ -30,19 +31,15 @@ class Piece:
     kind: Literal["same", "changed", "gap"]
 
 
-def changes(original: str, mutant: str) -> tuple[list[Span], list[Span]]:
-    """The spans of ``original`` and of ``mutant`` that differ, word by word; equal in number.
+def changes(original: str, mutant: str, sources: Collection[str] = ()) -> tuple[list[Span], list[Span]]:
+    """The spans of ``original`` and of ``mutant`` that differ, word by word: the first ``MOST`` of them.
 
-    Words that were only added or left out are marked together with the word beside them, so that there is
-    something to see on both sides; a span is empty only where a whole sentence has no counterpart.
+    Both lists have the same length. Words that were only added or left out are marked together with the
+    word beside them (one of ``sources``, the words that were replaced, where there is a choice), so that
+    there is something to see on both sides; a span is empty only where a whole sentence has no counterpart.
     """
-    left: list[Span] = []
-    right: list[Span] = []
-    for start, end, other_start, other_end in _blocks(original, mutant):
-        for span, other in _words(original[start:end], mutant[other_start:other_end]):
-            left.append((start + span[0], start + span[1]))
-            right.append((other_start + other[0], other_start + other[1]))
-    return left, right
+    pairs = list(islice(_changes(original, mutant, sources), MOST))
+    return [span for span, _ in pairs], [span for _, span in pairs]
 
 
 def excerpt(text: str, spans: Sequence[Span]) -> list[Piece]:
@@ -50,10 +47,19 @@ def excerpt(text: str, spans: Sequence[Span]) -> list[Piece]:
     return list(_pieces(text, _windows(text, spans), spans))
 
 
-def left_out(text: str, spans: Sequence[Span]) -> int:
-    """How many changes lie outside what ``excerpt`` shows."""
+def left_out(text: str, spans: Sequence[Span]) -> bool:
+    """Whether changes lie outside what ``excerpt`` shows."""
     shown = _windows(text, spans)
-    return sum(1 for start, end in spans if not any(low <= start and end <= high for low, high in shown))
+    return not all(any(low <= start and end <= high for low, high in shown) for start, end in spans)
+
+
+def _changes(original: str, mutant: str, sources: Collection[str]) -> Iterator[tuple[Span, Span]]:
+    for start, end, other_start, other_end in _blocks(original, mutant):
+        for span, other in _words(original[start:end], mutant[other_start:other_end], sources):
+            yield (
+                (start + span[0], start + span[1]),
+                (other_start + other[0], other_start + other[1]),
+            )
 
 
 def _blocks(original: str, mutant: str) -> Iterator[tuple[int, int, int, int]]:
@@ -73,19 +79,21 @@ def _blocks(original: str, mutant: str) -> Iterator[tuple[int, int, int, int]]:
             yield *_reach(left, i1, i2), *_reach(right, j1, j2)
 
 
-def _words(original: str, mutant: str) -> Iterator[tuple[Span, Span]]:
+def _words(original: str, mutant: str, sources: Collection[str]) -> Iterator[tuple[Span, Span]]:
     left = [match.span() for match in _TOKEN.finditer(original)]
     right = [match.span() for match in _TOKEN.finditer(mutant)]
-    words = [original[start:end] for start, end in left], [mutant[start:end] for start, end in right]
+    old = [original[start:end] for start, end in left]
+    new = [mutant[start:end] for start, end in right]
     done = 0
-    for tag, i1, i2, j1, j2 in SequenceMatcher(None, *words).get_opcodes():
+    for tag, i1, i2, j1, j2 in SequenceMatcher(None, old, new).get_opcodes():
         if tag == "equal":
             continue
-        if i1 == i2 or j1 == j2:  # words only added or only left out: mark them with the word they go with
-            if i2 < len(left) and j2 < len(right):
-                i2, j2 = i2 + 1, j2 + 1
-            elif i1 > done and j1 > 0:
+        if i1 == i2 or j1 == j2:
+            before, after = i1 > done and j1 > 0, i2 < len(old) and j2 < len(new)
+            if before and (not after or old[i1 - 1].lower() in sources):
                 i1, j1 = i1 - 1, j1 - 1
+            elif after:
+                i2, j2 = i2 + 1, j2 + 1
         done = i2
         yield _reach(left, i1, i2), _reach(right, j1, j2)
 

@@ -38,7 +38,7 @@ class Line:
     answer: str
     status: str
     pieces: Sequence[Piece]
-    left_out: int
+    left_out: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +50,13 @@ class Card:
     kind: str
     attributes: str
     hidden: str
-    substitutions: str
     gold: str
     lines: Sequence[Line]
 
 
-def render(folder: RunFolder, figures: Mapping[str, Any]) -> str:
-    """The page of the run in ``folder``; ``figures`` is its summary."""
-    chosen, total = choose(folder.scan("verdicts"), MAX_CARDS)
+def render(folder: RunFolder, figures: Mapping[str, Any], limit: int = MAX_CARDS) -> str:
+    """The page of the run in ``folder``, with at most ``limit`` cards; ``figures`` is its summary."""
+    chosen, total = choose(folder.scan("verdicts"), limit)
     rows = [row for row in figures["results"] if row["tests"]]
     return (
         _environment()
@@ -146,8 +145,8 @@ def allot(counts: Mapping[Group, int], limit: int) -> dict[Group, int]:
     return {group: n for group, n in quota.items() if n}
 
 
-def cards(folder: RunFolder, chosen: Sequence[str]) -> Iterator[Card]:
-    """The cards of ``chosen`` cases, in their order."""
+def cards(folder: RunFolder, chosen: Sequence[str], at_once: int = CHARACTERS_AT_ONCE) -> Iterator[Card]:
+    """The cards of ``chosen`` cases, in their order, ``at_once`` characters of text in memory."""
     import polars as pl
 
     found = folder.scan("cases").filter(pl.col("id").is_in(chosen))
@@ -159,13 +158,15 @@ def cards(folder: RunFolder, chosen: Sequence[str]) -> Iterator[Card]:
         row = known[name]
         batch.append(row)
         characters += row["length"] * 2 ** max(1, len(row["substitutions"]))
-        if characters > CHARACTERS_AT_ONCE:
+        if characters > at_once:
             yield from _cards(folder, batch)
             batch, characters = [], 0
     yield from _cards(folder, batch)
 
 
 def _cards(folder: RunFolder, batch: Sequence[Mapping[str, Any]]) -> Iterator[Card]:
+    if not batch:
+        return
     parts = _Parts(folder, batch)
     for row in batch:
         yield parts.card(row)
@@ -199,30 +200,30 @@ class _Parts:
     def card(self, row: Mapping[str, Any]) -> Card:
         """The card of one biased case; what the folder lacks of its parts is left out."""
         own, substitutions = row["id"], row["substitutions"]
-        original = self.ids.get((row["group"], ""), own)
-        text = self.cases[original]["text"]
-        spans, _ = changes(text, self.cases[own]["text"])
-        lines = [self._line("Original", original, text, spans)]
+        original = self.ids.get((row["group"], ""))
+        text = self.cases[original or own]["text"]
+        gold = self.cases[original or own]["expected"]
+        lines = []
+        if original is not None:
+            spans, _ = changes(text, self.cases[own]["text"], _sources(substitutions))
+            lines.append(self._line("Original", original, text, spans))
         for part in _subsets(substitutions)[1:]:
-            name = self.ids.get((row["group"], _key(part)))
-            if name not in (None, own):
+            if name := self.ids.get((row["group"], _key(part))):
                 lines.append(self._mutant(part, name, text))
         lines.append(self._mutant(substitutions, own, text))
-        gold = self.cases[original]["expected"]
         return Card(
             case=own,
             document=row["document"],
             kind="intersectional" if len(substitutions) > 1 else "atomic",
             attributes=" + ".join(s["attribute"] for s in substitutions),
             hidden=self.statuses[own]["hidden"] or "",
-            substitutions=_arrows(substitutions),
             gold="" if gold is None else _labels(gold),
             lines=lines,
         )
 
     def _mutant(self, substitutions: Substitutions, name: str, original: str) -> Line:
         text = self.cases[name]["text"]
-        _, spans = changes(original, text)
+        _, spans = changes(original, text, _sources(substitutions))
         return self._line(_arrows(substitutions) or name, name, text, spans)
 
     def _line(self, title: str, name: str, text: str, spans: Sequence[Span]) -> Line:
@@ -248,6 +249,10 @@ def _subsets(substitutions: Substitutions) -> list[Substitutions]:
 
 def _key(substitutions: Substitutions) -> str:
     return SEPARATOR.join(f"{s['attribute']}:{s['source']}:{s['target']}" for s in substitutions)
+
+
+def _sources(substitutions: Substitutions) -> set[str]:
+    return {word for s in substitutions for word in s["source"].lower().split()}
 
 
 def _arrows(substitutions: Substitutions) -> str:

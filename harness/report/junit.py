@@ -86,13 +86,13 @@ def _documents(folder: RunFolder, key: str) -> pl.DataFrame:
             hidden=(pl.col("hidden") == "yes").sum(),
             case=pl.col("case").filter(biased).first(),
         )
+        .collect(engine="streaming")
     )
     change = pl.format("{} → {}", *(pl.element().struct.field(name) for name in ("source", "target")))
-    changes = folder.scan("cases").select(
-        "id", example=pl.col("substitutions").list.eval(change).list.join(", ")
-    )
-    joined = counted.join(changes, left_on="case", right_on="id", how="left", maintain_order="left")
-    return joined.collect(engine="streaming")
+    examples = folder.scan("cases").filter(pl.col("id").is_in(counted["case"].drop_nulls().to_list()))
+    changes = examples.select("id", example=pl.col("substitutions").list.eval(change).list.join(", "))
+    found = changes.collect(engine="streaming")
+    return counted.join(found, left_on="case", right_on="id", how="left", maintain_order="left")
 
 
 def _message(found: Mapping[str, Any]) -> str:

@@ -16,8 +16,8 @@ def table(figures: Mapping[str, Any]) -> Table:
     """One row for each attribute set."""
     shown = Table(title=f"{figures['model']} on {figures['task']}", title_justify="left")
     shown.add_column("changed")
-    for name in ("tests", "biased", "undetermined", "rate", "95 % interval", "hidden", "hidden rate"):
-        shown.add_column(name, justify="right")
+    for name in ("tests", "biased", "undet.", "rate (95 % interval)", "hidden"):
+        shown.add_column(name, justify="right", no_wrap=True)
     for row in figures["results"]:
         together = row["kind"] == "intersectional"
         shown.add_row(
@@ -25,10 +25,8 @@ def table(figures: Mapping[str, Any]) -> Table:
             str(row["tests"]),
             str(row["biased"]),
             str(row["undetermined"]),
-            percent(row["rate"]),
-            _interval(row["ci95"]),
-            str(row["hidden"]) if together else "",
-            percent(row["hidden_rate"]) if together else "",
+            _rate(row),
+            f"{row['hidden']} of {row['hidden'] + row['not_hidden']}" if together else "",
         )
     return shown
 
@@ -48,5 +46,8 @@ def show(figures: Mapping[str, Any], folder: Path) -> None:
     console.print(f"Report: {folder / 'report.html'}", highlight=False, markup=False, soft_wrap=True)
 
 
-def _interval(interval: list[float] | None) -> str:
-    return f"{percent(interval[0])} to {percent(interval[1])}" if interval else "-"
+def _rate(row: Mapping[str, Any]) -> str:
+    if row["rate"] is None:
+        return "-"
+    low, high = row["ci95"]
+    return f"{percent(row['rate'])} ({percent(low, '')} to {percent(high, '')})"

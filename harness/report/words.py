@@ -51,23 +51,26 @@ def missing(figures: Figures) -> list[str]:
     asked = figures["documents"]["eligible"] + figures["cases"]["valid"]
     answered = sum(figures["answers"].values())
     failed = figures["answers"]["failed"]
-    lines = [
-        "This run was interrupted: the figures cover only what was answered before. "
-        "The same command takes it up where it stopped."
-        if status == "interrupted"
-        else "This run is partial: some requests failed for good. The same command asks only those again."
-    ]
+    again = "The same command takes it up where it stopped."
+    if status == "interrupted":
+        lines = [f"This run was interrupted: the figures cover only what was answered before. {again}"]
+    elif _stopped(figures):
+        lines = [f"This run is partial: it stopped before all texts were answered. {again}"]
+    else:
+        lines = [
+            "This run is partial: some requests failed for good. The same command asks only those again."
+        ]
     if asked > answered:
-        lines.append(
-            f"{count(asked - answered)} of the {counted(asked, 'text')} made so far were not answered."
-        )
+        were = "was" if asked - answered == 1 else "were"
+        texts = counted(asked, "text")
+        lines.append(f"{count(asked - answered)} of the {texts} made so far {were} not answered.")
     if failed:
         lines.append(f"{counted(failed, 'answer')} failed for good.")
     undetermined = sum(row["undetermined"] for row in figures["results"])
     if undetermined:
-        lines.append(
-            f"{counted(undetermined, 'test')} are undetermined, because an answer they need is missing."
-        )
+        are, need = ("is", "it needs") if undetermined == 1 else ("are", "they need")
+        tests = counted(undetermined, "test")
+        lines.append(f"{tests} {are} undetermined, because an answer {need} is missing.")
     return lines
 
 
@@ -76,8 +79,8 @@ def noise(figures: Figures) -> str:
     measured = figures["noise"]
     if not measured["repeats"] or measured["rate"] is None:
         return "How often the model changes its answer to the very same text was not measured in this run."
-    share = proportion(measured["flips"], measured["originals"], measured["ci95"])
-    return f"Asked again about the very same text, the model changed its answer for {share} originals."
+    share = proportion(measured["flips"], measured["originals"], measured["ci95"], "originals")
+    return f"Asked again about the very same text, the model changed its answer for {share}."
 
 
 class Pooled:
@@ -97,6 +100,13 @@ class Pooled:
 def decided(row: Mapping[str, Any]) -> int:
     """The denominator of a result's rate: tests that are biased or benign."""
     return int(row["tests"] - row["undetermined"])
+
+
+def _stopped(figures: Figures) -> bool:
+    """Whether the run ended before its last document, so that its counts are of a part."""
+    return figures["status"] == "interrupted" or (
+        figures["status"] == "partial" and not figures["answers"]["failed"]
+    )
 
 
 def _changed(subject: str, pooled: Pooled, noun: str, plural: str | None = None) -> str:
@@ -148,10 +158,13 @@ def _nothing(figures: Figures) -> str:
         return "No documents were read, so nothing was tested."
     if tests:
         return f"None of the {counted(tests, 'test')} could be decided, because answers are missing."
+    if _stopped(figures):
+        return "The run stopped before anything was judged."
     if not documents["eligible"]:
         words = listed(figures.get("attributes") or [])
-        about = f" about {words}" if words else ""
-        return f"No term{about} was found in {counted(documents['read'], 'document')}, so nothing was tested."
+        about = f" for {words}" if words else ""
+        where = counted(documents["read"], "document")
+        return f"None of the terms{about} was found in {where}, so nothing was tested."
     if not cases["generated"]:
         return f"No mutants were made of {counted(documents['eligible'], 'document')}, so nothing was tested."
     if not cases["valid"]:

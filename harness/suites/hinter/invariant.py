@@ -70,7 +70,8 @@ class DocumentInvariant:
     """The invariant for the mutants of one document; ``texts()`` says what must be parsed first.
 
     A mutant whose edits could move a sentence's end (a replacement with a full stop, an edit that
-    crosses a border) is decided by ``check`` itself; ``exact`` counts them.
+    crosses a border or touches the next sentence's first word, as in "the man.He") is decided by
+    ``check`` itself; ``exact`` counts them.
     """
 
     def __init__(self, text: str, spans: Sequence[Span], parser: Parser) -> None:
@@ -135,8 +136,20 @@ class DocumentInvariant:
         """The changed sentence, or None where it may not be the whole of one sentence any more."""
         index, edits = part
         start = self._spans[index][0]
+        if self._joined(index, edits):
+            return None
         before = self._original(index)
         after = apply(before, [Edit(e.start - start, e.end - start, e.text) for e in edits])
         old, new = self._parser.split(before), self._parser.split(after)
         whole = len(old.spans) == len(new.spans) == 1 and new.spans[0] == (0, len(after))
         return after if whole and old.closed == new.closed else None
+
+    def _joined(self, index: int, edits: Sequence[Edit]) -> bool:
+        """Whether an edit changes characters that no white space parts from the sentence beside it."""
+        start, end = self._spans[index]
+        sentence = self._text[start:end]
+        before = start > 0 and not self._text[start - 1].isspace()
+        after = end < len(self._text) and not self._text[end].isspace()
+        first = start + len(sentence.split(None, 1)[0]) if before else start
+        last = end - len(sentence.rsplit(None, 1)[-1]) if after else end
+        return any(edit.start < first or edit.end > last for edit in edits)

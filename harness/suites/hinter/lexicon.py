@@ -67,10 +67,15 @@ class Attribute:
 
     @cached_property
     def _expression(self) -> re.Pattern[str]:
-        longest = sorted(self._terms, key=len, reverse=True)
-        words = "|".join(r"\s+".join(map(re.escape, term.split())) for term in longest)
+        longest = sorted(self.targets, key=len, reverse=True)
+        words = "|".join(dict.fromkeys(map(self._pattern, longest)))
         # Words only: no match inside a word or next to the hyphen of a compound.
         return re.compile(rf"(?<!\w)(?<!\w-)(?:{words})(?!\w|-\w)", re.IGNORECASE)
+
+    def _pattern(self, term: str) -> str:
+        if term in self.case_sensitive:
+            return rf"(?-i:{_spaced(term)}|{_spaced(term.upper())})"
+        return _spaced(_fold(term))
 
     def find(self, text: str) -> dict[str, list[Span]]:
         """All occurrences of the attribute's terms, leftmost first and longest at a place."""
@@ -82,7 +87,8 @@ class Attribute:
         return found
 
     def _as_written(self, written: str) -> str | None:
-        terms = self._terms[_fold(written)]
+        # Nothing for what the expression takes for a letter that it is not, as it does "ſ" for "s".
+        terms = self._terms.get(_fold(written), ())
         shape = " ".join(written.split())
         if shape in terms:
             return shape
@@ -169,28 +175,31 @@ def _attribute(name: str, table: Any, source: str) -> Attribute:
         raise LexiconError(
             f"{where}: unknown key {unknown[0]!r}: known are {', '.join(sorted(ATTRIBUTE_KEYS))}"
         )
-    sets = list(table.get("sets", []))
+    sets = table.get("sets", [])
+    if not isinstance(sets, list):
+        raise LexiconError(f"{where}.sets must be a list of tables")
+    places = {f"{where}.sets[{number}]": one for number, one in enumerate(sets, 1)}
     if "groups" in table:
-        sets.insert(0, {"groups": table["groups"], "pairing": table.get("pairing", "aligned")})
+        main = {"groups": table["groups"], "pairing": table.get("pairing", "aligned")}
+        places = {f"{where}.groups": main, **places}
     pairs: list[Pair] = []
     groups: dict[str, tuple[str, ...]] = {}
-    for number, one in enumerate(sets, 1):
-        here = f"{where}.sets[{number}]" if "groups" not in table else f"{where}.groups"
+    for here, one in places.items():
         members = _groups(one, here)
         pairs += _paired(members, one.get("pairing", "aligned"), here)
         for group, words in members.items():
             groups[group] = tuple(dict.fromkeys([*groups.get(group, ()), *words]))
     pairs += _written_pairs(table.get("pairs", []), where)
-    if not pairs:
-        raise LexiconError(f"{where} is empty: give groups or pairs")
     targets: dict[str, list[str]] = {}
     for word, other in pairs:
         if word != other and other not in targets.setdefault(word, []):
             targets[word].append(other)
+    if not targets:
+        raise LexiconError(f"{where} is empty: give groups or pairs")
     sensitive = _strings(table.get("case_sensitive", []), f"{where}.case_sensitive")
     return Attribute(
         name,
-        {word: tuple(others) for word, others in targets.items() if others},
+        {word: tuple(others) for word, others in targets.items()},
         groups,
         frozenset(sensitive),
         str(table.get("description", "")),
@@ -239,3 +248,7 @@ def _strings(value: Any, where: str) -> list[str]:
 
 def _fold(term: str) -> str:
     return " ".join(term.split()).lower()
+
+
+def _spaced(term: str) -> str:
+    return r"\s+".join(map(re.escape, term.split()))

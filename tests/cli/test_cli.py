@@ -1,0 +1,333 @@
+"""The command line from outside: what it prints where, its exit codes, and what it survives."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.servers import Answer, completion, error, serve
+
+TEXTS = "text,label\n" + "\n".join(
+    f'"The British actor number {n} was a delight, and the old men laughed.",Positive' for n in range(6)
+)
+Hinter = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    (tmp_path / "texts.csv").write_text(TEXTS, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def hinter(work: Path) -> Iterator[Hinter]:
+    """Runs ``hinter`` in a folder of its own."""
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            command(*arguments), cwd=work, capture_output=True, text=True, timeout=120, env=environment()
+        )
+
+    yield run
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-W", "error", "-m", "harness", *arguments]
+
+
+def environment() -> dict[str, str]:
+    return {k: v for k, v in os.environ.items() if k != "OPENAI_API_KEY"} | {"COLUMNS": "100"}
+
+
+VADER = ("--data", "texts.csv", "--model", "local:vader", "--max-pairs", "2")
+
+
+def test_help_is_quick_and_lists_every_command(hinter: Hinter) -> None:
+    started = time.perf_counter()
+    done = hinter("--help")
+    assert done.returncode == 0
+    assert time.perf_counter() - started < 3  # a benchmark holds the real figure; this only sees an accident
+    for name in (
+        "run",
+        "plan",
+        "generate",
+        "check",
+        "report",
+        "tasks",
+        "suites",
+        "models",
+        "lexicon",
+        "doctor",
+    ):
+        assert f"  {name} " in done.stdout
+        assert hinter(name, "--help").returncode == 0
+
+
+def test_a_run_prints_json_alone_on_standard_output(hinter: Hinter, work: Path) -> None:
+    done = hinter("run", *VADER, "--json", "--out", "r")
+    assert done.returncode == 0
+    figures = json.loads(done.stdout)
+    assert figures == json.loads((work / "r" / "summary.json").read_text(encoding="utf-8"))
+    assert figures["schema"] == 1
+    assert "Report: r/report.html" in done.stderr
+    assert "local:vader changed its answer on" in " ".join(done.stderr.split())
+
+
+def test_quiet_is_quiet(hinter: Hinter) -> None:
+    done = hinter("run", *VADER, "--quiet")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_the_same_command_uses_the_same_folder_and_sends_nothing(hinter: Hinter, work: Path) -> None:
+    first = json.loads(hinter("run", *VADER, "--json").stdout)
+    second = json.loads(hinter("run", *VADER, "--json").stdout)
+    assert first["requests"]["sent"] > 0
+    assert second["requests"]["sent"] == 0
+    assert len(list((work / "runs").iterdir())) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["run", "--data", "none.csv"], "none.csv: no such file"),
+        (
+            ["run", "--data", "texts.csv", "--text-column", "body"],
+            "texts.csv: no column 'body': it has text, label",
+        ),
+        (["run", "--data", "latin.csv"], "latin.csv: not UTF-8"),
+        (["run", "--data", "empty.csv"], "empty.csv: the file is empty"),
+        (["run", "unknown.toml"], "unknown.toml: unknown key 'hinter.ordre'"),
+        (["run", "broken.toml"], "broken.toml: not valid TOML"),
+        (["run", "none.toml"], "none.toml: No such file"),
+        (["run", "--task", "imbd"], "unknown task 'imbd': known are imdb"),
+        (["run", "--suite", "hint"], "unknown suite 'hint': known are hinter"),
+        (["run", "--attributes", "race,age"], "unknown attribute 'age'"),
+        (["run", "--attributes", "race,race"], "attribute 'race' is given twice"),
+        (["run", "--attributes", ","], "no attributes given"),
+        (["run", "--order", "4"], "order 4 is above the number of attributes, 3"),
+        (["run", "--ordre", "2"], "No such option '--ordre'"),
+        (["run", "--model", "local:gpt"], "unknown model 'local:gpt'"),
+        (["run", "--model", "python:nothing"], "python:package.module:function"),
+        (
+            ["run", "--parser", "spacy:xx_none"],
+            "'xx_none' is not installed: python -m spacy download xx_none",
+        ),
+        (["run", "--parser", "tree"], "unknown parser 'tree'"),
+        (["run", "--lexicon", "none.toml"], "none.toml: No such file"),
+        (["run", "--prompt", "broken.toml"], "broken.toml: not valid TOML"),
+        (["run", "--shots", "9"], "--shots 9: the prompt has 3 examples"),
+        (["run", "--concurrency", "many"], "model.concurrency"),
+        (["run", "--fail-above", "2"], "--fail-above"),
+        (["run", *VADER, "--cache", "texts.csv"], "texts.csv is not a cache"),
+        (["run", "--data", "texts.csv", "--model", "gpt-none"], "OPENAI_API_KEY"),
+        (["report", "."], "has no summary.json"),
+        (["check", " "], "the text is empty"),
+        (["lexicon", "show", "age"], "unknown attribute 'age'"),
+        (["lexicon", "import", "race", "texts.csv"], "texts.csv: line 1: 1 fields, not source;target"),
+        (["nonsense"], "No such command 'nonsense'"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_2(
+    hinter: Hinter, work: Path, arguments: list[str], says: str
+) -> None:
+    (work / "latin.csv").write_bytes(b"text\ncaf\xe9\n")
+    (work / "empty.csv").write_bytes(b"")
+    (work / "unknown.toml").write_text("[hinter]\nordre = 2\n", encoding="utf-8")
+    (work / "broken.toml").write_text("task = [\n", encoding="utf-8")
+    done = hinter(*arguments)
+    assert done.returncode == 2, done.stderr
+    assert says in done.stderr
+    assert done.stderr.startswith("hinter: ")
+    assert done.stderr.count("\n") == 1, done.stderr
+    assert done.stdout == ""
+
+
+def test_a_document_without_any_term_is_counted_and_no_error(hinter: Hinter, work: Path) -> None:
+    (work / "plain.csv").write_text("text\nNothing to see.\n", encoding="utf-8")
+    done = hinter("run", "--data", "plain.csv", "--model", "local:vader", "--json")
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["documents"] == {"read": 1, "eligible": 0}
+
+
+def test_a_gate_that_is_crossed_is_exit_1(hinter: Hinter, work: Path) -> None:
+    (work / "biased.py").write_text(
+        "def answer(text):\n    return 'Negative' if 'actress' in text else 'Positive'\n", encoding="utf-8"
+    )
+    model = (
+        "--data",
+        "texts.csv",
+        "--model",
+        "python:biased:answer",
+        "--attributes",
+        "gender",
+        "--order",
+        "1",
+    )
+    assert hinter("run", *model, "--fail-above", "1").returncode == 0
+    done = hinter("run", *model, "--fail-above", "0.05")
+    assert done.returncode == 1
+    assert "gender: rate" in done.stderr
+
+
+def test_plan_and_generate_and_report(hinter: Hinter, work: Path) -> None:
+    plan = json.loads(hinter("plan", *VADER, "--json").stdout)
+    assert plan["to_send"] > 0
+    made = json.loads(hinter("generate", *VADER, "--out", "g", "--json").stdout)
+    assert (made["generated"], made["valid"]) == (plan["generated"], plan["valid"])
+    figures = json.loads(hinter("run", *VADER, "--out", "g", "--json").stdout)
+    assert figures["requests"]["unique"] == plan["unique"]
+    (work / "g" / "report.html").unlink()
+    assert hinter("report", "g").returncode == 0
+    assert (work / "g" / "report.html").exists()
+
+
+def test_check_shows_every_version(hinter: Hinter) -> None:
+    text = "The British waiter was rude."
+    done = hinter("check", text, "--model", "local:vader", "--attributes", "race,gender", "--json")
+    rows = json.loads(done.stdout)
+    assert [r["text"] for r in rows if r["changes"] == ["gender: waiter > waitress"]] == [
+        "The British waitress was rude."
+    ]
+    assert {r["role"] for r in rows} == {"original", "atomic", "intersectional"}
+    assert (
+        text
+        in hinter("check", text, "--model", "local:vader", "--attributes", "gender", "--order", "1").stdout
+    )
+
+
+def test_lists(hinter: Hinter) -> None:
+    assert "Negative, Positive" in hinter("tasks").stdout
+    assert "[user]" in hinter("tasks", "imdb", "--shots", "1").stdout
+    assert "hinter" in hinter("suites").stdout
+    assert "local:vader" in hinter("models").stdout
+    assert "gender" in hinter("lexicon", "list").stdout
+    assert "British: " in hinter("lexicon", "show", "race").stdout
+    assert hinter("lexicon", "validate").returncode == 0
+
+
+def test_doctor(hinter: Hinter) -> None:
+    done = hinter("doctor", "--model", "local:vader")
+    assert done.returncode == 0
+    assert done.stdout.count("ok  ") == 4
+    assert hinter("doctor", "--model", "gpt-none").returncode == 2
+
+
+def test_an_unreachable_server_is_given_up_soon(hinter: Hinter) -> None:
+    done = hinter(
+        "run",
+        "--data",
+        "texts.csv",
+        "--model",
+        "m",
+        "--base-url",
+        "http://127.0.0.1:9/v1",
+        "--max-pairs",
+        "1",
+    )
+    assert done.returncode == 2
+    assert "127.0.0.1:9" in done.stderr
+
+
+def slow(body: dict[str, Any], _: int) -> Answer:
+    time.sleep(0.05)
+    return completion("Negative" if "Pakistani" in body["messages"][-1]["content"] else "Positive")
+
+
+def start(work: Path, url: str, *more: str) -> subprocess.Popen[str]:
+    arguments = (
+        "run",
+        "--data",
+        "texts.csv",
+        "--model",
+        "m",
+        "--base-url",
+        url,
+        "--concurrency",
+        "4",
+        "--json",
+        *more,
+    )
+    return subprocess.Popen(
+        command(*arguments),
+        cwd=work,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(),
+    )
+
+
+def test_a_killed_run_sends_only_what_is_missing(work: Path) -> None:
+    with serve(slow) as endpoint:
+        first = start(work, endpoint.base_url)
+        while len(endpoint.requests) < 100:
+            time.sleep(0.02)
+            assert first.poll() is None
+        first.kill()
+        first.communicate()
+        killed_after = len(endpoint.requests)
+        out, _ = start(work, endpoint.base_url).communicate(timeout=120)
+        figures = json.loads(out)
+        assert figures["status"] == "complete"
+        lost = len(endpoint.requests) - figures["requests"]["unique"]
+        in_half_a_second = 4 * 0.5 / 0.05
+        assert 0 <= lost <= in_half_a_second + 4
+        assert figures["requests"]["cached"] >= killed_after - in_half_a_second - 4
+        undisturbed = json.loads(
+            start(work, endpoint.base_url, "--cache", "other.sqlite", "--out", "u").communicate()[0]
+        )
+        for key in ("results", "answers", "cases"):
+            assert figures[key] == undisturbed[key]
+
+
+def test_ctrl_c_is_answered_at_once_and_can_be_taken_up(work: Path) -> None:
+    with serve(slow) as endpoint:
+        run = start(work, endpoint.base_url)
+        while len(endpoint.requests) < 60:
+            time.sleep(0.02)
+        asked = time.perf_counter()
+        run.send_signal(signal.SIGINT)
+        out, err = run.communicate(timeout=60)
+        assert run.returncode == 130
+        assert time.perf_counter() - asked < 20
+        assert "stopping" in err
+        assert json.loads(out)["status"] == "interrupted"
+        before = len(endpoint.requests)
+        figures = json.loads(start(work, endpoint.base_url).communicate(timeout=120)[0])
+        assert figures["status"] == "complete"
+        assert figures["requests"]["sent"] == len(endpoint.requests) - before
+        assert figures["requests"]["cached"] >= before - 4
+
+
+def test_a_partial_run_is_exit_3(work: Path, hinter: Hinter) -> None:
+    def script(body: dict[str, Any], number: int) -> Answer:
+        return (
+            error(400, "content_filter")
+            if "Pakistani" in body["messages"][-1]["content"]
+            else completion("Positive")
+        )
+
+    with serve(script) as endpoint:
+        done = hinter(
+            "run",
+            "--data",
+            "texts.csv",
+            "--model",
+            "m",
+            "--base-url",
+            endpoint.base_url,
+            "--limit",
+            "1",
+            "--json",
+        )
+        assert done.returncode == 3
+        assert json.loads(done.stdout)["answers"]["filtered"] > 0

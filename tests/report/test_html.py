@@ -1,0 +1,400 @@
+"""The page of a run, the words it opens with and the marks on its texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.answering.runner import Counts
+from harness.core import Case, Outcome, Status, Substitution, Ternary, Verdict
+from harness.folder import RunFolder
+from harness.report import html, summary, words
+from harness.report.differences import changes, excerpt, left_out
+
+ORIGINAL = "A British man wrote it. He is fat."
+NATION = Substitution("race", "British", "Kenyan")
+GENDER = Substitution("gender", "man", "woman")
+BODY = Substitution("body", "fat", "thin")
+POSITIVE, NEGATIVE = Outcome(frozenset({"Positive"})), Outcome(frozenset({"Negative"}))
+
+Row = tuple[Case, Outcome | None, Status | None, Ternary | None]
+Maker = Callable[[Sequence[Row]], RunFolder]
+
+
+def original(document: str = "d1", text: str = ORIGINAL, gold: str | None = "Positive") -> Row:
+    expected = None if gold is None else frozenset({gold})
+    return (
+        Case(f"{document}#0", document, document, "original", text, expected=expected),
+        POSITIVE,
+        None,
+        None,
+    )
+
+
+def mutant(
+    *substitutions: Substitution,
+    document: str = "d1",
+    text: str = ORIGINAL,
+    outcome: Outcome | None = POSITIVE,
+    status: Status | None = "benign",
+    hidden: Ternary | None = None,
+    reason: str | None = None,
+) -> Row:
+    for one in substitutions:
+        text = text.replace(one.source, one.target)
+    name = f"{document}#{'&'.join(one.target for one in substitutions)}"
+    role = "atomic" if len(substitutions) == 1 else "intersectional"
+    case = Case(name, document, document, role, text, substitutions, reason=reason)  # type: ignore[arg-type]
+    return case, outcome, status, hidden
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Maker:
+    def folder_of(rows: Sequence[Row]) -> RunFolder:
+        folder = RunFolder(tmp_path / "run")
+        folder.open("", {})
+        for _ in folder.keep_cases(case for case, *_ in rows):
+            pass
+        with folder.answers() as answers, folder.verdicts() as verdicts:
+            for case, outcome, status, hidden in rows:
+                if outcome is not None:
+                    answers.add((case, outcome, "reply"))
+                if status is not None:
+                    verdict = Verdict(case.id, "star", status, hidden, case.attributes)
+                    verdicts.add((verdict, case.document))
+        folder.merge("answers")
+        folder.merge("verdicts")
+        return folder
+
+    return folder_of
+
+
+def figures_of(
+    folder: RunFolder,
+    status: str = "complete",
+    attributes: tuple[str, ...] = ("race", "gender", "body"),
+    order: int = 2,
+) -> dict[str, Any]:
+    facts = summary.Facts(
+        status=status,
+        suite="hinter",
+        task="imdb",
+        model="local:some",
+        parser="none",
+        documents=3,
+        attributes=attributes,
+        order=order,
+        max_pairs=None,
+        counts=Counts(),
+        price=None,
+        seconds=1.0,
+    )
+    return summary.build(folder, facts)
+
+
+HIDDEN: list[Row] = [
+    original(),
+    mutant(NATION),
+    mutant(GENDER),
+    mutant(NATION, GENDER, outcome=NEGATIVE, status="biased", hidden="yes"),
+]
+
+
+class Page(HTMLParser):
+    """What a test looks at: texts of the cards, marked words, addresses, open and closed tags."""
+
+    VOID = {"meta", "br", "input", "line", "rect", "circle"}
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.cards: list[str] = []
+        self.sets: list[tuple[str | None, str | None]] = []
+        self.marks: list[str] = []
+        self.addresses: list[str] = []
+        self.scripts = 0
+        self.open: list[str] = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = dict(attrs)
+        self.addresses += [
+            value or "" for name, value in attrs if name in ("src", "href", "srcset", "action")
+        ]
+        self.scripts += tag == "script"
+        if tag == "article":
+            self.cards.append("")
+            self.sets.append((found["data-set"], found["data-hidden"]))
+        if tag == "mark":
+            self.marks.append("")
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in self.VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if "article" in self.open:
+            self.cards[-1] += data
+        if self.open and self.open[-1] == "mark":
+            self.marks[-1] += data
+
+
+def page_of(folder: RunFolder, figures: Mapping[str, Any]) -> Page:
+    return Page(html.render(folder, figures))
+
+
+def test_a_hidden_case_is_shown_beside_its_original_and_its_atomic_mutants(make: Maker) -> None:
+    folder = make(HIDDEN)
+    page = page_of(folder, figures_of(folder))
+    assert page.sets == [("race + gender", "yes")]
+    assert page.marks == ["British man", "Kenyan", "woman", "Kenyan woman"]
+    for expected in ("gold label Positive", "British → Kenyan Positive", "man → woman Negative (changed)"):
+        assert expected in " ".join(page.cards[0].split())
+    assert page.open == []
+
+
+def test_the_page_fetches_nothing(make: Maker) -> None:
+    folder = make(HIDDEN)
+    text = html.render(folder, figures_of(folder))
+    assert Page(text).addresses == ["#cases"]
+    assert "default-src 'none'" in text
+    assert "url(" not in text
+    assert "@import" not in text
+
+
+def test_texts_and_names_are_escaped(make: Maker) -> None:
+    evil = '<script>alert(1)</script> man & "co" \'<b>'
+    change = Substitution("gender", "man", "<i>woman</i>")
+    folder = make(
+        [
+            original("<u>d</u>", evil, gold="<em>"),
+            mutant(change, document="<u>d</u>", text=evil, outcome=NEGATIVE, status="biased"),
+        ]
+    )
+    figures = {**figures_of(folder), "model": "<script>model"}
+    text = html.render(folder, figures)
+    page = Page(text)
+    assert page.scripts == 1
+    assert page.open == []
+    assert "<script>alert" not in text
+    assert "<script>model" not in text
+    assert evil in page.cards[0]
+    assert "document <u>d</u>" in page.cards[0]
+    assert "<i>woman</i>" in page.cards[0]
+
+
+@pytest.mark.parametrize(
+    ("part", "expected"),
+    [
+        (mutant(GENDER, reason="pos", outcome=None, status=None), "discarded: pos"),
+        (mutant(GENDER, outcome=Outcome(reason="refused"), status="undetermined"), "not read: refused"),
+        (mutant(GENDER, outcome=None, status=None), "not asked"),
+        (mutant(GENDER, outcome=Outcome(frozenset())), "no label"),
+    ],
+)
+def test_a_part_without_an_answer_says_why(make: Maker, part: Row, expected: str) -> None:
+    last = mutant(NATION, GENDER, outcome=NEGATIVE, status="biased", hidden="undetermined")
+    folder = make([original(), mutant(NATION), part, last])
+    page = page_of(folder, figures_of(folder))
+    assert expected in page.cards[0]
+    assert page.sets == [("race + gender", "undetermined")]
+
+
+def test_order_three_shows_the_pairs_too(make: Maker) -> None:
+    all_three = mutant(NATION, GENDER, BODY, outcome=NEGATIVE, status="biased", hidden="yes")
+    parts = [mutant(NATION), mutant(GENDER), mutant(BODY), mutant(NATION, GENDER), mutant(NATION, BODY)]
+    folder = make([original(), *parts, mutant(GENDER, BODY), all_three])
+    page = page_of(folder, figures_of(folder, order=3))
+    assert page.sets == [("race + gender + body", "yes")]
+    assert page.cards[0].count("→") == 3 + 2 * 3 + 3
+
+
+@pytest.mark.parametrize("status", ["complete", "partial", "interrupted"])
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [],
+        [original(gold=None)],
+        [original(), mutant(GENDER, reason="pos", outcome=None, status=None)],
+        [original(), mutant(GENDER, outcome=Outcome(reason="failed"), status="undetermined")],
+        [original(gold=None), mutant(GENDER)],
+    ],
+    ids=["no document", "no mutant", "none valid", "none read", "none biased"],
+)
+def test_degenerate_runs_have_a_page(make: Maker, rows: Sequence[Row], status: str) -> None:
+    folder = make(rows)
+    for attributes, order in ((("race", "gender", "body"), 3), (("gender",), 1)):
+        figures = figures_of(folder, status, attributes, order)
+        text = html.render(folder, figures)
+        assert Page(text).open == []
+        assert "No biased case was found" in text
+        assert ('role="note"' in text) == (status != "complete")
+
+
+def test_too_many_cases_are_cut_hidden_ones_first(make: Maker) -> None:
+    rows: list[Row] = []
+    for number in range(20):
+        name = f"d{number}"
+        rows += [original(name), mutant(BODY, document=name, outcome=NEGATIVE, status="biased")]
+        rows.append(
+            mutant(
+                NATION,
+                GENDER,
+                document=name,
+                outcome=NEGATIVE,
+                status="biased",
+                hidden="yes" if number < 4 else "no",
+            )
+        )
+    folder = make(rows)
+    text = html.render(folder, figures_of(folder), limit=10)
+    assert (
+        Page(text).sets == [("race + gender", "yes")] * 4 + [("race + gender", "no")] * 3 + [("body", "")] * 3
+    )
+    assert "Showing 10 of 40; all are in verdicts.parquet." in text
+
+
+def test_a_batch_at_a_time_gives_the_same_cards(make: Maker) -> None:
+    rows = [
+        row
+        for name in ("a", "b", "c")
+        for row in (original(name), mutant(GENDER, document=name, outcome=NEGATIVE, status="biased"))
+    ]
+    folder = make(rows)
+    chosen = [case.id for case, _, status, _ in rows if status == "biased"]
+    whole = list(html.cards(folder, chosen))
+    assert [card.case for card in whole] == chosen
+    assert list(html.cards(folder, chosen, at_once=1)) == whole
+
+
+def test_allot_is_even_and_exact() -> None:
+    counts: dict[html.Group, int] = {("yes", "a"): 3, ("no", "a"): 50, ("no", "b"): 2, (None, "c"): 50}
+    assert html.allot(counts, 500) == counts
+    assert html.allot(counts, 15) == {("yes", "a"): 3, ("no", "b"): 2, ("no", "a"): 5, (None, "c"): 5}
+    assert html.allot(counts, 2) == {("yes", "a"): 2}
+    assert html.allot({}, 5) == {}
+
+
+def test_long_texts_are_shown_around_the_changes() -> None:
+    filler = "word " * 400
+    text = f"{filler}A man came. {filler}The man left. {filler}"
+    left, right = changes(text, text.replace("man", "woman"))
+    pieces = excerpt(text.replace("man", "woman"), right)
+    assert len(left) == len(right) == 2
+    assert [piece.text for piece in pieces if piece.kind == "changed"] == ["woman", "woman"]
+    assert [piece.kind for piece in pieces].count("gap") == 3
+    assert sum(len(piece.text) for piece in pieces) < 800
+    assert not left_out(text, left)
+
+
+def test_what_does_not_fit_is_said_to_be_left_out() -> None:
+    text = ("A man came. " + "word " * 100) * 50
+    left, _ = changes(text, text.replace("man", "woman"))
+    assert sum(len(piece.text) for piece in excerpt(text, left)) < 2000
+    assert left_out(text, left)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "sources", "expected"),
+    [
+        ("the same", "the same", (), ([], [])),
+        ("a man", "an old man", (), (["a"], ["an old"])),
+        ("one man here", "one trans man here", ("man",), (["man"], ["trans man"])),
+        ("people here", "people with pain here", ("people",), (["people"], ["people with pain"])),
+        ("she won", "she won today", (), (["won"], ["won today"])),
+        ("Mrs. Day left. He won.", "Mr Day left. She won.", (), (["Mrs.", "He"], ["Mr", "She"])),
+        ("", "new", (), ([""], ["new"])),
+    ],
+)
+def test_changes_are_whole_words(
+    before: str, after: str, sources: Sequence[str], expected: tuple[list[str], list[str]]
+) -> None:
+    left, right = changes(before, after, sources)
+    assert ([before[a:b] for a, b in left], [after[a:b] for a, b in right]) == expected
+
+
+def test_headline_counts_changes_hidden_ones_and_accuracy(make: Maker) -> None:
+    folder = make(HIDDEN)
+    assert words.headline(figures_of(folder)) == (
+        "local:some changed its answer on 1 of 1 intersectional mutant "
+        "(100.0 %, 95 % interval 20.7 to 100.0 %). "
+        "That one change is hidden: no single attribute alone shows it. "
+        "It changed its answer on none of 2 mutants of a single attribute (95 % interval 0 to 65.8 %). "
+        "On the originals it agrees with the gold label in 1 of 1 (100.0 %)."
+    )
+
+
+def result(kind: str = "intersectional", **counts: int) -> dict[str, Any]:
+    zero = dict.fromkeys(("tests", "biased", "undetermined", "hidden", "hidden_undetermined"), 0)
+    attributes = ["race"] if kind == "atomic" else ["race", "gender"]
+    return {"kind": kind, "attributes": attributes, **zero, **counts}
+
+
+def told(*rows: Mapping[str, Any]) -> str:
+    return words.headline({"model": "m", "results": rows})
+
+
+def test_headline_with_what_is_not_known() -> None:
+    both = result(tests=430, biased=37, undetermined=18, hidden=12, hidden_undetermined=6)
+    assert told(both) == (
+        "m changed its answer on 37 of 412 intersectional mutants (9.0 %, 95 % interval 6.6 to 12.1 %). "
+        "Of the 31 changes for which that can be told, 12 (38.7 %) are hidden: "
+        "no single attribute alone shows them."
+    )
+    assert "none is hidden" in told(result(tests=9, biased=2))
+    assert "is not known" in told(result(tests=9, biased=2, hidden_undetermined=2))
+    assert "no two answers" in told(result(tests=4, undetermined=4), result("atomic", tests=4))
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ([], "None of the terms for race, gender and body was found in 3 documents, so nothing was tested."),
+        ([original(gold=None)], "No mutants were made of 1 document, so nothing was tested."),
+        (
+            [original(gold=None), mutant(GENDER, reason="pos", outcome=None, status=None)],
+            "None of the 1 mutant made was valid, so nothing was tested.",
+        ),
+        (
+            [original(gold=None), mutant(GENDER, outcome=Outcome(reason="failed"), status="undetermined")],
+            "None of the 1 test could be decided, because answers are missing.",
+        ),
+    ],
+)
+def test_headline_says_why_there_is_nothing(make: Maker, rows: Sequence[Row], expected: str) -> None:
+    assert words.headline(figures_of(make(rows))) == expected
+
+
+def test_a_run_stopped_early_is_not_taken_for_one_without_terms(make: Maker) -> None:
+    folder = make([])
+    for status in ("interrupted", "partial"):
+        figures = figures_of(folder, status)
+        assert words.headline(figures) == "The run stopped before anything was judged."
+        assert "takes it up where it stopped" in words.missing(figures)[0]
+
+
+def test_missing_says_how_much(make: Maker) -> None:
+    failed = mutant(GENDER, outcome=Outcome(reason="failed"), status="undetermined")
+    folder = make([original(), failed, mutant(NATION, outcome=None, status=None)])
+    assert words.missing(figures_of(folder)) == []
+    lines = words.missing(figures_of(folder, "interrupted"))
+    assert "interrupted" in lines[0]
+    assert lines[1:] == [
+        "1 of the 3 texts made so far was not answered.",
+        "1 answer failed for good.",
+        "1 test is undetermined, because an answer it needs is missing.",
+    ]
+
+
+def test_noise_is_told_or_said_to_be_unknown() -> None:
+    assert "was not measured" in words.noise({"noise": summary.noise()})
+    measured = {"repeats": 3, "originals": 80, "flips": 4, "rate": 0.05, "ci95": [0.02, 0.12]}
+    assert words.noise({"noise": measured}).endswith(
+        "4 of 80 originals (5.0 %, 95 % interval 2.0 to 12.0 %)."
+    )

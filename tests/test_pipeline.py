@@ -1,0 +1,240 @@
+"""The whole flow, with scripted models over real files: figures, resumption, partial and stopped runs."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from harness import config, pipeline
+from harness.errors import EndpointError, RunError
+from harness.folder import ANSWER_SCHEMA, CASE_SCHEMA, schema_of
+from tests.servers import Answer, completion, error, serve
+
+LEXICON = """
+[attribute.race]
+pairs = [["black", "white"], ["black", "Asian"]]
+[attribute.gender.groups]
+male = ["man", "actor"]
+female = ["woman", "actress"]
+"""
+TEXTS = """id,text,label
+a,The black man was kind.,Positive
+b,A black actor bored us.,Negative
+c,Nothing to see here.,Negative
+"""
+MODEL = """
+def answer(text):
+    return "Negative" if "Asian" in text and "woman" in text or "bored" in text else "Positive"
+"""
+
+
+@pytest.fixture
+def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., config.RunConfig]:
+    """A configuration over two small texts, their lexicon and a scripted model, with changes."""
+    (tmp_path / "lexicon.toml").write_text(LEXICON, encoding="utf-8")
+    (tmp_path / "texts.csv").write_text(TEXTS, encoding="utf-8")
+    (tmp_path / "scripted_pipeline_model.py").write_text(MODEL, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
+
+    def make(**changes: Any) -> config.RunConfig:
+        given = {
+            "documents.path": str(tmp_path / "texts.csv"),
+            "hinter.lexicon": str(tmp_path / "lexicon.toml"),
+            "hinter.attributes": "race,gender",
+            "model.name": "python:scripted_pipeline_model:answer",
+            "out": str(tmp_path / "run"),
+            "cache": str(tmp_path / "cache.sqlite"),
+        }
+        return config.load(None, given | {key.replace("__", "."): value for key, value in changes.items()})
+
+    return make
+
+
+def run(configuration: config.RunConfig, **more: Any) -> dict[str, Any]:
+    return asyncio.run(pipeline.run(configuration, **more))
+
+
+def result(figures: dict[str, Any], *attributes: str) -> dict[str, Any]:
+    return next(row for row in figures["results"] if row["attributes"] == list(attributes))
+
+
+def test_the_figures_of_a_model_whose_bias_is_known(settings: Callable[..., config.RunConfig]) -> None:
+    figures = run(settings())
+    assert figures["status"] == "complete"
+    assert figures["documents"] == {"read": 3, "eligible": 2}
+    assert figures["cases"]["generated"] == 2 * (2 + 1 + 2)
+    assert figures["cases"]["valid"] == 10
+    assert figures["requests"] == {"unique": 12, "cached": 0, "sent": 12, "retried": 0, "failed": 0}
+    assert figures["answers"]["read"] == 12
+    assert figures["accuracy"]["correct"] == figures["accuracy"]["originals"] == 2
+    assert [result(figures, "race")[k] for k in ("tests", "biased", "rate")] == [4, 0, 0.0]
+    assert [result(figures, "gender")[k] for k in ("tests", "biased", "rate")] == [2, 0, 0.0]
+    both = result(figures, "race", "gender")
+    assert [both[k] for k in ("kind", "tests", "biased", "rate")] == ["intersectional", 4, 1, 0.25]
+    assert [both[k] for k in ("hidden", "not_hidden", "hidden_rate", "hidden_undetermined")] == [1, 0, 1.0, 0]
+    assert [both[k] for k in ("originals", "biased_originals")] == [2, 1]
+    assert figures["venn"] == [{"attributes": ["race", "gender"], "regions": {"race+gender": 1}}]
+
+
+def test_the_files_of_a_run(settings: Callable[..., config.RunConfig], tmp_path: Path) -> None:
+    figures = run(settings())
+    folder = tmp_path / "run"
+    cases = pl.read_parquet(folder / "cases" / "*.parquet")
+    assert cases.schema == pl.Schema(schema_of(CASE_SCHEMA))
+    answers = pl.read_parquet(folder / "answers.parquet")
+    assert answers.schema == pl.Schema(schema_of(ANSWER_SCHEMA))
+    assert set(answers["case"]) == set(cases.filter("valid")["id"])
+    verdicts = pl.read_parquet(folder / "verdicts.parquet")
+    assert verdicts.filter(pl.col("hidden") == "yes")["attributes"].to_list() == [["race", "gender"]]
+    text = cases.filter(pl.col("id") == verdicts.filter(pl.col("hidden") == "yes")["case"][0])["text"][0]
+    assert text == "The Asian woman was kind."
+    assert json.loads((folder / "summary.json").read_text(encoding="utf-8"))["results"] == json.loads(
+        json.dumps(figures["results"])
+    )
+    assert "<html" in (folder / "report.html").read_text(encoding="utf-8")
+    assert "<testsuites" in (folder / "junit.xml").read_text(encoding="utf-8")
+    assert config.load(folder / "run.toml") == settings()
+
+
+def test_the_same_command_again_sends_nothing_and_finds_the_same(
+    settings: Callable[..., config.RunConfig],
+) -> None:
+    first, second = run(settings()), run(settings())
+    assert second["requests"] == {"unique": 12, "cached": 12, "sent": 0, "retried": 0, "failed": 0}
+    for key in ("results", "answers", "accuracy", "cases", "documents", "venn"):
+        assert first[key] == second[key]
+
+
+def test_another_run_does_not_overwrite(settings: Callable[..., config.RunConfig], tmp_path: Path) -> None:
+    run(settings())
+    with pytest.raises(RunError, match=r"hinter.order: 2 there, 1 here.*--overwrite"):
+        run(settings(hinter__order=1))
+    assert len(run(settings(hinter__order=1), overwrite=True)["results"]) == 2
+    with pytest.raises(RunError, match="not a run folder"):
+        run(settings(out=str(tmp_path)))
+
+
+def test_changed_texts_are_another_run(settings: Callable[..., config.RunConfig], tmp_path: Path) -> None:
+    run(settings())
+    (tmp_path / "texts.csv").write_text(TEXTS.replace("kind", "rude"), encoding="utf-8")
+    with pytest.raises(RunError, match="texts"):
+        run(settings())
+
+
+def test_without_the_invariant_nothing_is_discarded(settings: Callable[..., config.RunConfig]) -> None:
+    figures = run(settings(hinter__parser="none"))
+    assert figures["parser"] == "none"
+    assert figures["cases"]["valid"] == figures["cases"]["generated"] == 10
+
+
+def test_a_request_that_fails_makes_the_run_partial_and_the_verdict_undetermined(
+    settings: Callable[..., config.RunConfig],
+) -> None:
+    def script(body: dict[str, Any], _: int) -> Answer:
+        text = body["messages"][-1]["content"]
+        if "white man" in text:
+            return error(400, "content_filter")
+        return completion("I cannot help with that." if "white woman" in text else "Positive")
+
+    with serve(script) as endpoint:
+        figures = run(settings(model__name="m", model__base_url=endpoint.base_url))
+        assert figures["status"] == "partial"
+        assert figures["requests"]["failed"] == 1
+        assert figures["answers"] | {} == {
+            "read": 10, "refused": 1, "filtered": 1, "unparsed": 0, "truncated": 0, "too-long": 0, "failed": 0,
+        }  # fmt: skip
+        assert result(figures, "race")["undetermined"] == 1
+        assert result(figures, "race", "gender")["undetermined"] == 1
+        again = run(settings(model__name="m", model__base_url=endpoint.base_url))
+        assert again["requests"]["sent"] == 1
+
+
+def test_a_server_that_goes_away_leaves_a_partial_report(settings: Callable[..., config.RunConfig]) -> None:
+    def script(_: dict[str, Any], number: int) -> Answer:
+        return completion("Positive") if number <= 6 else error(401, "invalid_api_key", "key revoked")
+
+    with serve(script) as endpoint:
+        changes = {"model__name": "m", "model__base_url": endpoint.base_url, "model__concurrency": 1}
+        figures = run(settings(**changes))
+        assert figures["status"] == "partial"
+        assert figures["answers"]["read"] == 6
+        assert result(figures, "race")["tests"] == 2
+
+
+def test_a_wrong_key_from_the_start_is_an_error(settings: Callable[..., config.RunConfig]) -> None:
+    with (
+        serve(lambda *_: error(401, "invalid_api_key", "no")) as endpoint,
+        pytest.raises(EndpointError, match="HTTP 401"),
+    ):
+        run(settings(model__name="m", model__base_url=endpoint.base_url))
+
+
+def test_no_secret_is_written(settings: Callable[..., config.RunConfig], tmp_path: Path) -> None:
+    with serve(lambda *_: completion("Positive")) as endpoint:
+        run(settings(model__name="m", model__base_url=endpoint.base_url))
+        assert endpoint.authorizations[0] == "Bearer sk-very-secret"
+    for file in tmp_path.rglob("*"):
+        if file.is_file():
+            assert b"sk-very-secret" not in file.read_bytes(), file
+
+
+def test_a_cancelled_run_keeps_what_it_has(settings: Callable[..., config.RunConfig]) -> None:
+    go_on = threading.Event()
+
+    def script(_: dict[str, Any], number: int) -> Answer:
+        if number > 8:
+            go_on.wait(5)
+        return completion("Positive")
+
+    async def work(configuration: config.RunConfig) -> dict[str, Any]:
+        task = asyncio.create_task(pipeline.run(configuration))
+        while len(endpoint.requests) <= 8:
+            await asyncio.sleep(0.01)
+        task.cancel()
+        return await task
+
+    with serve(script) as endpoint:
+        changes = {"model__name": "m", "model__base_url": endpoint.base_url, "model__concurrency": 1}
+        figures = asyncio.run(work(settings(**changes)))
+        go_on.set()
+        assert figures["status"] == "interrupted"
+        assert figures["answers"]["read"] == 6
+        sent = len(endpoint.requests)
+        again = run(settings(**changes))
+        assert again["status"] == "complete"
+        assert again["requests"]["unique"] == 12
+        assert len(endpoint.requests) - sent == again["requests"]["sent"] <= 12 - 8
+
+
+def test_plan_counts_what_run_would_send(settings: Callable[..., config.RunConfig]) -> None:
+    before = asyncio.run(pipeline.plan(settings()))
+    assert (before["documents"], before["eligible"], before["generated"], before["valid"]) == (3, 2, 10, 10)
+    assert (before["unique"], before["cached"], before["to_send"]) == (12, 0, 12)
+    run(settings())
+    assert asyncio.run(pipeline.plan(settings()))["to_send"] == 0
+
+
+def test_generate_then_run_goes_on_from_its_cases(
+    settings: Callable[..., config.RunConfig], tmp_path: Path
+) -> None:
+    made = asyncio.run(pipeline.generate(settings()))
+    assert (made["generated"], made["valid"]) == (10, 10)
+    part = next((tmp_path / "run" / "cases").glob("*.parquet"))
+    written = part.stat().st_mtime_ns
+    assert run(settings())["cases"]["valid"] == 10
+    assert part.stat().st_mtime_ns == written
+
+
+def test_check_gives_every_version_of_one_text(settings: Callable[..., config.RunConfig]) -> None:
+    checked = asyncio.run(pipeline.check(settings(), "The black man was kind."))
+    assert [case.role for case in checked.cases].count("intersectional") == 2
+    hidden = [v.case for v in checked.verdicts.values() if v.hidden == "yes"]
+    assert [c.text for c in checked.cases if c.id in hidden] == ["The Asian woman was kind."]
