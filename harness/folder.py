@@ -19,8 +19,8 @@ from harness.errors import RunError
 if TYPE_CHECKING:
     import polars as pl
 
-ROWS_A_PART = 20_000
-CHARACTERS_A_PART = 64_000_000
+ROWS_A_PART = 10_000
+CHARACTERS_A_PART = 8_000_000
 COMPLETE = "complete"
 
 

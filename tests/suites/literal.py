@@ -15,7 +15,7 @@ from harness.language.parsers import Parse, Parser
 Pairs = Sequence[tuple[str, str]]
 
 
-def algorithm_1(c: str, P_1: Pairs, P_2: Pairs) -> Iterator[tuple[str, str, str]]:  # noqa: N803
+def algorithm_1(c: str, P_1: Pairs, P_2: Pairs) -> Iterator[tuple[str, str, str]]:
     """Lines 10 to 18: the two atomic mutants and the intersectional one of each two pairs that apply."""
     for p_1 in P_1:
         for p_2 in P_2:
@@ -26,7 +26,7 @@ def algorithm_1(c: str, P_1: Pairs, P_2: Pairs) -> Iterator[tuple[str, str, str]
                 yield (t_1, t_2, m)
 
 
-def algorithm_2(c: str, P: Pairs) -> Iterator[str]:  # noqa: N803
+def algorithm_2(c: str, P: Pairs) -> Iterator[str]:
     """Lines 3 to 5: the atomic mutants."""
     for p in P:
         if p[0] in c:

@@ -34,26 +34,24 @@ def test_the_only_terms_of_two_attributes_are_the_plain_nouns() -> None:
 
 
 # First 12 hex digits of the SHA-256 of slurs and of insults in lower case; they need not be spelled here.
-OFFENSIVE = frozenset(
-    """
-    08a841e99678 120f6e5b4ea3 158869a97379 16ea09fc78ca 22fc75e65a0e 3b1e0d7c5dd4 4b18aefe826a
-    566f532d486c 886d51e97ad7 8f5083e3e5c7 98b52c4b6b7d 9915ba2d8222 9ae315a94e42 bb87adf8aa78
-    c2c3b68b4883 c3de533e9b7f cc02032349c8 e84dde508a60 eef3bd091670 f9d0d9b18ae9
-    """.split()
-)
+OFFENSIVE = """
+08a841e99678 120f6e5b4ea3 158869a97379 16ea09fc78ca 22fc75e65a0e 3b1e0d7c5dd4 4b18aefe826a
+566f532d486c 886d51e97ad7 8f5083e3e5c7 98b52c4b6b7d 9915ba2d8222 9ae315a94e42 bb87adf8aa78
+c2c3b68b4883 c3de533e9b7f cc02032349c8 e84dde508a60 eef3bd091670 f9d0d9b18ae9
+"""
 LEFT_OUT = ("colored", "oriental", "bitch", "jerk", "ugly", "hysterical", "retarded", "crippled", "midget")
 
 
 def test_no_slurs_and_no_insults() -> None:
     words = {part.lower() for a in ATTRIBUTES for word in a.words for part in (word, *word.split())}
     assert not words & set(LEFT_OUT)
-    assert not {sha256(word.encode()).hexdigest()[:12] for word in words} & OFFENSIVE
+    assert not {sha256(word.encode()).hexdigest()[:12] for word in words} & set(OFFENSIVE.split())
 
 
 def test_no_everyday_words() -> None:
     # T11: "Go", "You" and "Do" stood in a list of names.
-    everyday = "go you do will may can i it they the a of us no yes god lord count chief miss page".split()
-    found = {a.name: a.find(" ".join(everyday)) for a in ATTRIBUTES}
+    everyday = "go you do will may can i it they the a of us no yes god lord count chief miss page"
+    found = {a.name: a.find(f"{everyday} {everyday.title()}".replace("Miss", "")) for a in ATTRIBUTES}
     assert found == {a.name: {} for a in ATTRIBUTES}
 
 
@@ -71,24 +69,19 @@ def test_names_and_things_are_not_persons(text: str) -> None:
     assert terms <= {"Mrs.", "Danish"}
 
 
-IRREGULAR = frozenset("men women children people folks wives".split())
-PRONOUNS = frozenset("he him his himself she her hers herself".split())
-SINGULAR_IN_S = frozenset(
-    """
-    actress waitress hostess heiress headmistress stewardess princess duchess baroness empress priestess
-    lass mrs ms miss missus swiss indigenous
-    """.split()
-)
+IRREGULAR = {"women", "men", "children", "people", "folks"}
+PRONOUNS = {"he", "him", "his", "himself", "she", "her", "hers", "herself"}
+SINGULAR_IN_S = {"mrs", "ms", "missus", "indigenous"}
 
 
 def plural(word: str) -> bool:
     """Whether the head noun of ``word`` is plural, by its form."""
-    heads = {"women", "men", "children", "people", "folks", "woman", "man", "child", "person"}
+    heads = {*IRREGULAR, "woman", "man", "child", "person"}
     parts = word.lower().rstrip(".").split()
     head = next((part for part in parts if part in heads), parts[-1])
     if head.endswith("men") or head in IRREGULAR:
         return True
-    return head.endswith("s") and head not in SINGULAR_IN_S and not head.endswith(("ese", "ness"))
+    return head.endswith("s") and not head.endswith(("ss", "ese")) and head not in SINGULAR_IN_S
 
 
 @each_attribute

@@ -97,9 +97,7 @@ def scripted(text: str) -> str:
     return "Negative" if {"black", "woman"} <= set(text.strip(".").split()) else "Positive"
 
 
-BOTH_WAYS = words(
-    race=[["black", "white"], ["white", "black"]], gender=[["man", "woman"], ["woman", "man"]]
-)
+BOTH_WAYS = words(race=[["black", "white"], ["white", "black"]], gender=[["man", "woman"], ["woman", "man"]])
 
 
 @pytest.mark.parametrize(
@@ -109,8 +107,14 @@ BOTH_WAYS = words(
         ("We met a white man.", {("atomic", "benign"): 2, ("intersectional", "biased", "yes"): 1}),
         # From a black woman, everything shows it.
         ("We met a black woman.", {("atomic", "biased"): 2, ("intersectional", "biased", "no"): 1}),
-        ("We met a black man.", {("atomic", "biased"): 1, ("atomic", "benign"): 1, ("intersectional", "benign"): 1}),
-        ("We met a white woman.", {("atomic", "biased"): 1, ("atomic", "benign"): 1, ("intersectional", "benign"): 1}),
+        (
+            "We met a black man.",
+            {("atomic", "biased"): 1, ("atomic", "benign"): 1, ("intersectional", "benign"): 1},
+        ),
+        (
+            "We met a white woman.",
+            {("atomic", "biased"): 1, ("atomic", "benign"): 1, ("intersectional", "benign"): 1},
+        ),
         ("We met a man.", {("atomic", "benign"): 1}),
         ("We met nobody.", {}),
     ],
@@ -152,9 +156,13 @@ def test_discarded_mutants_have_no_verdict(parser: Parser) -> None:
 
 def test_cases_of_one_document_stand_together_and_say_what_they_are() -> None:
     suite = Hinter(BOTH_WAYS, None)
-    documents = [Document("a", "a white man", frozenset(["Positive"])), Document("b", "nobody"), Document("c", "men")]
+    documents = [
+        Document("a", "a white man", frozenset(["Positive"])),
+        Document("b", "nobody"),
+        Document("c", "men"),
+    ]
     original, race, gender, both = suite.cases(iter(documents))
-    assert (original.id, original.role, original.expected) == ("a#0", "original", {"Positive"})
+    assert (original.id, original.role, original.expected) == ("a#0", "original", frozenset(["Positive"]))
     assert (race.attributes, race.substitutions[0].spans) == (("race",), ((2, 7),))
     assert gender.attributes == ("gender",)
     assert (both.attributes, both.role, both.expected) == (("race", "gender"), "intersectional", None)
@@ -171,12 +179,19 @@ def test_documents_without_any_term_yield_no_case(parser: CachedParser) -> None:
 @pytest.mark.parametrize("parsed", [True, False], ids=["parsed", "unparsed"])
 def test_duplicates_are_reported_once_and_not_combined(parser: Parser, parsed: bool) -> None:
     twice = words(gender=[["man", "woman"], ["man", "Woman"]], race=[["black", "white"]])
-    cases = list(Hinter(twice, parser if parsed else None).cases(iter([Document("d", "THE BLACK MAN LEFT.")])))
+    cases = list(
+        Hinter(twice, parser if parsed else None).cases(iter([Document("d", "THE BLACK MAN LEFT.")]))
+    )
     duplicates = [case for case in cases if case.reason == "duplicate"]
     assert [(c.role, c.text, c.substitutions[0].target) for c in duplicates] == [
         ("atomic", "THE BLACK WOMAN LEFT.", "Woman")
     ]
-    assert [c.role for c in cases if c.reason != "duplicate"] == ["original", "atomic", "atomic", "intersectional"]
+    assert [c.role for c in cases if c.reason != "duplicate"] == [
+        "original",
+        "atomic",
+        "atomic",
+        "intersectional",
+    ]
 
 
 def test_ids_tell_mutants_apart_and_do_not_depend_on_the_run() -> None:

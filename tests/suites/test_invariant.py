@@ -187,7 +187,26 @@ WORDS = lexicon.parse(
 )
 PIECES = (
     *("man", "old man", "Mr.", "Mr", "U.S.", "French", "he", "he", "tall", "old\n\nman", "Thai", "the", "so"),
-    *(". ", ".", "... ", "…", "! ", "?", '"', " “", "” ", ")", " (", "\n", "\n\n", "\n \n", " ", " ", " ", ","),
+    *(
+        ". ",
+        ".",
+        "... ",
+        "…",
+        "! ",
+        "?",
+        '"',
+        " “",
+        "” ",
+        ")",
+        " (",
+        "\n",
+        "\n\n",
+        "\n \n",
+        " ",
+        " ",
+        " ",
+        ",",
+    ),
 )
 texts = st.lists(st.sampled_from(PIECES), min_size=1, max_size=14).map("".join)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from itertools import combinations, permutations
 from math import prod
@@ -204,4 +203,4 @@ def test_a_sample_is_even() -> None:
 @given(st.text(st.sampled_from("aAn mMwo.\n-’'ſ"), max_size=40))
 def test_what_is_not_a_term_is_left_as_it_is(text: str) -> None:
     for changed in mutants(text, words(gender=[["man", "woman"]]), 1).values():
-        assert re.sub("woman", "man", changed, flags=re.I) == text
+        assert changed.lower().replace("woman", "man") == text.lower()

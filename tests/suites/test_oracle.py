@@ -207,7 +207,9 @@ def test_verdicts(
         assert verdict.relation == "star"
         assert verdict.attributes == one.attributes
         if verdict.status == "biased":
-            assert original.read and own is not None and own.read
+            assert original.read
+            assert own is not None
+            assert own.read
             assert (own.labels, own.score) != (original.labels, original.score)
         assert (verdict.hidden is not None) == (verdict.status == "biased" and len(one.attributes) > 1)
         if verdict.hidden == "yes":

@@ -41,4 +41,3 @@ def _number(attribute: Attribute) -> Iterator[str]:
         shorter, longer = sorted((one, other), key=len)
         if len(shorter) >= SHORTEST_NOUN and longer in (shorter + "s", shorter + "es"):
             yield f"{attribute.name}: {source} -> {target} changes number"
-

@@ -1,0 +1,323 @@
+"""What an answer says is read from whole labels only, and never guessed."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.answering.parse import LabelReader
+from harness.core import Outcome, Reply
+
+SENTIMENT = LabelReader(("Negative", "Positive"))
+TOPICS = LabelReader(
+    ("trade", "trade policy", "international trade", "EU finance", "Article 1", "Article 10"), True
+)
+TOPIC = LabelReader(TOPICS.labels)
+LETTERS = LabelReader(("A", "B", "C"))
+
+
+def read(reader: LabelReader, text: str, finish: str = "stop") -> str | frozenset[str]:
+    """The one label, the labels of a multi-label reader, or the reason why there are none."""
+    outcome = reader(Reply(text, finish))
+    if outcome.labels is None:
+        assert outcome.reason is not None
+        return outcome.reason
+    assert outcome.read
+    assert outcome.labels <= set(reader.labels)
+    if reader.multi_label:
+        return outcome.labels
+    (label,) = outcome.labels
+    return label
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # Bare, and in any wrapping (P3).
+        ("Negative", "Negative"),
+        ("negative", "Negative"),
+        ("POSITIVE", "Positive"),
+        (" Positive.\n", "Positive"),
+        ("**Positive**", "Positive"),
+        ('"Negative"', "Negative"),
+        ("“Negative.”", "Negative"),
+        ("`negative`", "Negative"),
+        ("[Positive]", "Positive"),
+        ("(Positive)", "Positive"),
+        ("<Positive>", "Positive"),
+        ("- Positive", "Positive"),
+        ("## Negative", "Negative"),
+        ("Answer: Positive", "Positive"),
+        ("**Answer:** Positive", "Positive"),
+        ("Answer:\nPositive", "Positive"),
+        ("Sentiment = negative", "Negative"),
+        ("The sentiment is **positive**.", "Positive"),
+        ("Label: [Negative]", "Negative"),
+        ('{"label": "Positive"}', "Positive"),
+        ('{"sentiment": "negative", "confidence": 0.9}', "Negative"),
+        ('```json\n{"answer": "Positive"}\n```', "Positive"),
+        ('["Negative"]', "Negative"),
+        ('{"result": {"label": "Negative"}}', "Negative"),
+        ('{"label": "Negative", "reason": "It is not positive, but positive things are said"}', "Negative"),
+        # In a sentence.
+        ("This is a positive review.", "Positive"),
+        ("The text expresses a negative opinion.", "Negative"),
+        ("I would classify this as Positive", "Positive"),
+        ("The reviewer did not like it, so negative.", "Negative"),
+        ("Positive\n\nThe reviewer liked the film.", "Positive"),
+        ("Positive. It isn't negative at all.", "Positive"),
+        ("Positive\n\nSome negative points are made, but the writer liked it.", "Positive"),
+        ("Negative. The positive points are few.", "Negative"),
+        ("It has positive and negative points.\n\nNegative", "Negative"),
+        # Negated (P1).
+        ("Not positive.", "unparsed"),
+        ("not Positive", "unparsed"),
+        ("This is not a positive review.", "unparsed"),
+        ("This is not a very positive review.", "unparsed"),
+        ("It isn't positive", "unparsed"),
+        ("It isn’t really positive", "unparsed"),
+        ("not by any means positive", "unparsed"),
+        ("I wouldn't say that this is positive.", "unparsed"),
+        ("I do not think the answer is Positive.", "unparsed"),
+        ("The sentiment is not positive.", "unparsed"),
+        ("Answer: not positive", "unparsed"),
+        ("The review is anything but positive.", "unparsed"),
+        ("The review is far from positive.", "unparsed"),
+        ("This is hardly positive.", "unparsed"),
+        ("Neither positive nor negative.", "unparsed"),
+        ("Non-positive", "unparsed"),
+        ("non positive", "unparsed"),
+        ("Positive is not the right label.", "unparsed"),
+        ("Not positive; it is negative.", "Negative"),
+        ("It is not positive but negative.", "Negative"),
+        ("Negative rather than positive.", "Negative"),
+        ("Nothing but positive.", "Positive"),
+        ("No, it is positive.", "Positive"),
+        # An explicit cue wins over a mention (P6), a final answer over an earlier one.
+        ("The answer is Negative. Note that Positive is tempting.", "Negative"),
+        ("It could be positive or negative.\nAnswer: Negative", "Negative"),
+        ("First answer: Positive\nFinal answer: Negative", "Negative"),
+        ("Answer: Positive\nAnswer: Negative", "unparsed"),
+        # Never a guess (P5).
+        ("Positive or Negative?", "unparsed"),
+        ("Answer: Positive or Negative", "unparsed"),
+        ("Both positive and negative", "unparsed"),
+        ("Mixed", "unparsed"),
+        ("N", "unparsed"),
+        ("pos", "unparsed"),
+        ("positively", "unparsed"),
+        ("Nonnegative", "unparsed"),
+        ('{"positive": false}', "unparsed"),
+        ('{"Positive": 0.4, "Negative": 0.6}', "unparsed"),
+        ("[" * 10_000, "unparsed"),
+        ("[" + "1" * 5000 + "]", "unparsed"),
+        ("poſitive", "unparsed"),
+        ("pos\u0131tive", "unparsed"),
+        # Nothing (P8).
+        ("", "unparsed"),
+        (" \n", "unparsed"),
+        ("...", "unparsed"),
+        # Refusals (P7).
+        ("I'm sorry, but I can't help with that.", "refused"),
+        ("I’m sorry, I cannot determine the sentiment.", "refused"),
+        ("As an AI, I am unable to judge.", "refused"),
+        ("I cannot determine whether the sentiment is positive or negative.", "refused"),
+        ("I'm sorry, I can't say that the sentiment is positive.", "refused"),
+        ("I apologize, but I won't label this.", "refused"),
+        # Thoughts (P4).
+        ("<think>Clearly positive.</think>Negative", "Negative"),
+        ("<think>\nPositive? No.\n</think>\n\nAnswer: Negative", "Negative"),
+        ("<THINKING>positive</THINKING> negative", "Negative"),
+        ("<think>It is negative.</think>", "unparsed"),
+        ("It looks negative.</think>", "unparsed"),
+        ("It looks negative.\n</think>\nPositive", "Positive"),
+        ("<think>Positive", "truncated"),
+        ("Negative<think>Positive", "truncated"),
+    ],
+)
+def test_answers_of_one_label(text: str, expected: str) -> None:
+    assert read(SENTIMENT, text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # The longest label, and whole labels only (P2).
+        ("trade policy", {"trade policy"}),
+        ("trade", {"trade"}),
+        ("international trade", {"international trade"}),
+        ("Trade Policy, Trade", {"trade policy", "trade"}),
+        ("trade\ninternational trade", {"trade", "international trade"}),
+        ("1. trade policy\n2. EU finance", {"trade policy", "EU finance"}),
+        ("The labels are: trade policy and international trade.", {"trade policy", "international trade"}),
+        ('["trade", "trade policy"]', {"trade", "trade policy"}),
+        ('{"labels": ["EU finance"]}', {"EU finance"}),
+        ("Article 10", {"Article 10"}),
+        ("Article 1, Article 10", {"Article 1", "Article 10"}),
+        ("trade-policy", "unparsed"),
+        ("trader", "unparsed"),
+        ("Articles 11", "unparsed"),
+        ("trade, but not trade policy", {"trade"}),
+        # None of them is an answer.
+        ("None", set()),
+        ("None of the above.", set()),
+        ("No violation.", set()),
+        ("[]", set()),
+        # Everything else is not.
+        ("", "unparsed"),
+        ("finance", "unparsed"),
+        ("I'm sorry, I can't classify this.", "refused"),
+    ],
+)
+def test_answers_of_several_labels(text: str, expected: str | set[str]) -> None:
+    assert read(TOPICS, text) == (expected if isinstance(expected, str) else frozenset(expected))
+
+
+def test_a_label_in_another_is_never_read_from_it() -> None:
+    for label in TOPICS.labels:
+        for text in (
+            label,
+            f"Answer: {label}.",
+            f"I think this is about {label}, mostly",
+            f"({label.upper()})",
+        ):
+            assert read(TOPIC, text) == label
+            assert read(TOPICS, text) == frozenset([label])
+
+
+def test_one_letter_labels_are_no_articles() -> None:
+    # P5, P6: "The answer is B. Note that A is tempting" was read as A.
+    assert read(LETTERS, "The answer is B. Note that A is tempting.") == "B"
+    assert read(LETTERS, "b") == "B"
+    assert read(LETTERS, "(C)") == "C"
+    assert read(LETTERS, "Answer: a") == "A"
+    for text in ("The answer is a matter of taste.", "It is a hard one", "A hard one", "I choose CAB"):
+        assert read(LETTERS, text) == "unparsed"
+
+
+# P7: each way of not answering has its name
+
+
+@pytest.mark.parametrize(
+    ("text", "finish", "expected"),
+    [
+        ("", "content_filter", "filtered"),
+        ("Positive", "content_filter", "filtered"),
+        ("", "length", "truncated"),
+        ("The text", "length", "truncated"),
+        ("Negative", "length", "Negative"),
+        ("Negative. The writer", "length", "Negative"),
+        ("<think>Negative", "length", "truncated"),
+    ],
+)
+def test_the_finish_reason_counts(text: str, finish: str, expected: str) -> None:
+    assert read(SENTIMENT, text, finish) == expected
+
+
+def test_a_cut_answer_may_have_been_a_longer_label() -> None:
+    assert read(TOPIC, "trade", "length") == "truncated"
+    assert read(TOPIC, "Answer: trade", "length") == "truncated"
+    assert read(TOPIC, "trade policy", "length") == "trade policy"
+    assert read(TOPICS, "trade policy, EU finance", "length") == "truncated"
+
+
+def test_unread_outcomes_have_no_labels() -> None:
+    for text in ("", "Not positive.", "I'm sorry, I can't."):
+        outcome = SENTIMENT(Reply(text))
+        assert (outcome.labels, outcome.score, outcome.read) == (None, None, False)
+    assert SENTIMENT(Reply("Positive")) == Outcome(labels=frozenset(["Positive"]))
+
+
+# Properties
+
+LABEL_SETS = (
+    SENTIMENT.labels,
+    TOPICS.labels,
+    ("Article 2", "Article 1 of Protocol 1", "Anti-Corruption Laws", "C++", "Non-Disparagement"),
+    ("not hateful", "hateful"),
+    ("A", "B"),
+)
+WRAPPINGS = (
+    *("{}", "**{}**", '"{}"', "'{}'", "“{}”", "[{}]", "({})", "`{}`", "{}.", "{}\n", " {} ", "* {}", "<{}>"),
+    *("Answer: {}", "Label: {}", "The answer is {}.", "Final answer: {}", "<think>hm</think>{}", "_{}_"),
+)
+
+
+@given(st.data())
+def test_a_wrapped_label_is_read_or_not_read_but_never_another(data: st.DataObject) -> None:
+    labels = data.draw(st.sampled_from(LABEL_SETS))
+    label = data.draw(st.sampled_from(labels))
+    text = data.draw(st.sampled_from([label, label.lower(), label.upper(), label.title()]))
+    for wrapping in data.draw(st.lists(st.sampled_from(WRAPPINGS), max_size=3)):
+        text = wrapping.format(text)
+    if data.draw(st.booleans()):
+        key = data.draw(st.sampled_from(["label", "answer", "Sentiment", "x"]))
+        text = json.dumps({key: text})
+    assert read(LabelReader(labels), text) in (label, "unparsed")
+    several = read(LabelReader(labels, True), text)
+    assert several in ("unparsed", frozenset([label]))
+
+
+@pytest.mark.parametrize("labels", LABEL_SETS)
+@pytest.mark.parametrize("wrapping", WRAPPINGS)
+def test_a_label_in_one_wrapping_is_read(labels: tuple[str, ...], wrapping: str) -> None:
+    for label in labels:
+        assert read(LabelReader(labels), wrapping.format(label)) == label
+        assert read(LabelReader(labels, True), wrapping.format(label)) == frozenset([label])
+
+
+@given(
+    st.text(max_size=60)
+    | st.lists(
+        st.sampled_from(
+            [
+                "positive",
+                "Negative",
+                "not ",
+                " is ",
+                "answer",
+                ": ",
+                "<think>",
+                "</think>",
+                "\n",
+                '"',
+                "{",
+                "}",
+                "[",
+                "ı",
+                "ſ",
+            ]
+        )
+    ).map("".join),
+    st.sampled_from(["stop", "length", "content_filter", "tool_calls"]),
+)
+def test_anything_a_model_says_is_a_record_and_no_error(text: str, finish: str) -> None:
+    for reader in (SENTIMENT, TOPICS, LETTERS):
+        read(reader, text, finish)
+
+
+@given(st.text(st.characters(exclude_characters="pPnNſ"), max_size=40))
+def test_no_label_comes_from_a_text_without_one(text: str) -> None:
+    assert SENTIMENT(Reply(text)).labels is None
+
+
+@given(
+    st.sampled_from(["positive", "negative"]),
+    st.sampled_from(["not", "never", "isn't", "wasn’t", "hardly"]),
+    st.lists(st.sampled_from(["a", "really", "very", "that", "at", "all"]), max_size=6),
+)
+def test_a_negated_label_is_no_label(label: str, no: str, between: list[str]) -> None:
+    text = " ".join(["It", no, *between, label])
+    assert read(SENTIMENT, text) == "unparsed"
+
+
+@given(
+    st.permutations(["trade", "trade policy", "EU finance"]),
+    st.permutations(TOPICS.labels),
+    st.sampled_from([", ", "\n", "; ", " and ", "\n- "]),
+)
+def test_the_order_of_labels_does_not_matter(said: list[str], known: list[str], glue: str) -> None:
+    assert read(LabelReader(tuple(known), True), glue.join(said)) == frozenset(said)
