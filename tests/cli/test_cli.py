@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ def work(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def hinter(work: Path) -> Iterator[Hinter]:
+def hinter(work: Path) -> Hinter:
     """Runs ``hinter`` in a folder of its own."""
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -37,7 +37,7 @@ def hinter(work: Path) -> Iterator[Hinter]:
             command(*arguments), cwd=work, capture_output=True, text=True, timeout=120, env=environment()
         )
 
-    yield run
+    return run
 
 
 def command(*arguments: str) -> list[str]:

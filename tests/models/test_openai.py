@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,9 +19,8 @@ SECRET = "sk-very-secret"
 
 
 @pytest.fixture(autouse=True)
-def key(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TEST_KEY", SECRET)
-    yield
 
 
 def ask(script: Script) -> tuple[Reply | Failure, Endpoint]:
@@ -122,7 +120,7 @@ def test_a_closed_port_is_transient_and_named() -> None:
         finally:
             await model.close()
 
-    with pytest.raises(Transient, match="127.0.0.1"):
+    with pytest.raises(Transient, match=r"127\.0\.0\.1"):
         asyncio.run(work())
 
 
