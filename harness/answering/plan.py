@@ -10,7 +10,7 @@ from harness.answering.render import Prompt
 from harness.core import Case, Model, Request, Task
 
 TOKENS_A_LABEL = 4
-TOKENS_TO_SPARE = 12
+TOKENS_TO_SPARE = 60
 
 
 @dataclass(frozen=True)
