@@ -56,8 +56,8 @@ def published() -> lexicon.Lexicon:
     """The published pairs of the three attributes."""
     texts = []
     for attribute in ATTRIBUTES:
-        files = sorted((SHARED / "hinter" / "data" / attribute).glob("*.csv"))
-        texts.append(pairs.to_toml(attribute, pairs.read([f for f in files if ";" in f.read_text("utf-8")])))
+        files = pairs.files([SHARED / "hinter" / "data" / attribute])
+        texts.append(pairs.to_toml(attribute, pairs.read(files)))
     return lexicon.parse("\n".join(texts), "the published pairs")
 
 

@@ -5,16 +5,20 @@ The one place where a user's settings become ours. Unknown keys are errors that 
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from harness.errors import ConfigError
 
 SAMPLE_PAIRS = 2
+VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+MAY_BE_SECRET = ("model.api_key_env", "model.base_url")
 
 Positive = Annotated[int, Field(ge=1)]
 
@@ -66,6 +70,25 @@ class Model(_Section):
     model_file: str | None = None
     concurrency: Positive | Literal["auto"] = "auto"
     price: Price | None = None
+
+    @field_validator("api_key_env")
+    @classmethod
+    def _variable(cls, value: str | None) -> str | None:
+        if value is not None and not VARIABLE.fullmatch(value):
+            raise ValueError("give the name of an environment variable, not the key itself")
+        return value
+
+    @field_validator("base_url")
+    @classmethod
+    def _url(cls, value: str | None) -> str | None:
+        if value is None:
+            return None
+        url = urlsplit(value)
+        if url.scheme not in ("http", "https") or not url.hostname:
+            raise ValueError("give an http:// or https:// address")
+        if url.username or url.password:
+            raise ValueError("leave the user and password out: keys come from --api-key-env")
+        return value
 
 
 class RunConfig(_Section):
@@ -143,7 +166,8 @@ def _explain(error: ValidationError, path: str | Path | None) -> str:
     where = f"{path}: " if path is not None else ""
     if first["type"] == "extra_forbidden":
         return f"{where}unknown key {key!r}: known are {', '.join(_known(place[:-1]))}"
-    return f"{where}{key}: {first['msg']}, not {first['input']!r}"
+    said = first["msg"].removeprefix("Value error, ")
+    return f"{where}{key}: {said}" + ("" if key in MAY_BE_SECRET else f", not {first['input']!r}")
 
 
 def _known(sections: list[str]) -> list[str]:

@@ -57,17 +57,19 @@ def validate(path: str | None) -> int:
 
 
 @command.command("import")
-@click.argument("attribute")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--attribute", help="What the pairs stand for [the name of the first file's folder].")
 @click.option("--out", type=click.Path(path_type=Path), help="Write the TOML here [standard output].")
-def import_(attribute: str, files: tuple[Path, ...], out: Path | None) -> None:
-    """Make a lexicon of ATTRIBUTE from pair FILES: one `source;target` a line, UTF-8.
+def import_(files: tuple[Path, ...], attribute: str | None, out: Path | None) -> None:
+    """Make a lexicon from pair FILES, or folders of them: one `source;target` a line, UTF-8.
 
     What is dropped is said on standard error, with the file, the line and why.
     """
     from harness.suites.hinter import pairs
 
-    imported = pairs.read(files)
+    imported = pairs.read(pairs.files(files))
+    if attribute is None:
+        attribute = (files[0] if files[0].is_dir() else files[0].parent).resolve().name
     for dropped in imported.dropped:
         click.echo(dropped, err=True)
     text = pairs.to_toml(attribute, imported)

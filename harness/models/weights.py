@@ -41,7 +41,7 @@ def folder() -> Path:
 def fetch() -> Path:
     """The path of the weights, fetching them if need be. Raises ``ModelError``."""
     target = folder() / FILE
-    if target.is_file() and target.stat().st_size == SIZE:
+    if target.is_file() and digest(target) == SHA256:
         return target
     target.parent.mkdir(parents=True, exist_ok=True)
     reasons = []

@@ -132,7 +132,14 @@ def test_the_same_command_uses_the_same_folder_and_sends_nothing(hinter: Hinter,
         (["report", "."], "has no summary.json"),
         (["check", " "], "the text is empty"),
         (["lexicon", "show", "age"], "unknown attribute 'age'"),
-        (["lexicon", "import", "race", "texts.csv"], "texts.csv: line 1: 1 fields, not source;target"),
+        (["lexicon", "import", "texts.csv"], "texts.csv: line 1: 1 fields, not source;target"),
+        (["lexicon", "import", "."], "no CSV file of source;target pairs in this folder"),
+        (
+            ["run", "--api-key-env", "sk-123-secret"],
+            "model.api_key_env: give the name of an environment variable",
+        ),
+        (["run", "--base-url", "http://u:p@h/v1"], "model.base_url: leave the user and password out"),
+        (["run", "--base-url", "localhost:8000"], "model.base_url: give an http:// or https:// address"),
         (["nonsense"], "No such command 'nonsense'"),
     ],
 )
@@ -149,6 +156,7 @@ def test_bad_input_is_one_line_and_exit_2(
     assert done.stderr.startswith("hinter: ")
     assert done.stderr.count("\n") == 1, done.stderr
     assert done.stdout == ""
+    assert "secret" not in done.stderr
 
 
 def test_a_document_without_any_term_is_counted_and_no_error(hinter: Hinter, work: Path) -> None:

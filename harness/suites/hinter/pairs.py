@@ -16,12 +16,28 @@ SEPARATOR = ";"
 
 @dataclass(frozen=True)
 class Imported:
-    """The pairs kept, in order; ``dropped`` has a line for each row left out or mended."""
+    """The pairs kept, in order; ``dropped`` has a line for each row left out."""
 
     pairs: tuple[Pair, ...]
     dropped: tuple[str, ...]
     rows: int
     sources: tuple[str, ...]
+
+
+def files(paths: Sequence[Path]) -> list[Path]:
+    """The pair files that ``paths`` stand for: of a folder, its CSV files that hold pairs at all."""
+    found: list[Path] = []
+    for path in paths:
+        if path.is_dir():
+            inside = [
+                file for file in sorted(path.glob("*.csv")) if any(SEPARATOR in x for x in _lines(file))
+            ]
+            if not inside:
+                raise LexiconError(f"{path}: no CSV file of source{SEPARATOR}target pairs in this folder")
+            found += inside
+        else:
+            found.append(path)
+    return found
 
 
 def read(files: Sequence[Path]) -> Imported:
