@@ -203,7 +203,8 @@ class Capabilities:
 
 
 class Model(Protocol):
-    """A system under test. ``identity`` is the part of the cache key that says who answers.
+    """A system under test. ``identity`` is the part of the cache key that says who answers; ``facts``
+    are what the run records beside it (a server's version, what was negotiated).
 
     ``answer`` raises ``EndpointError`` for what cannot succeed for any request (a bad key), returns
     a ``Failure`` for what cannot succeed for this one, and raises ``Transient`` for what may later.
@@ -220,6 +221,9 @@ class Model(Protocol):
 
     @property
     def concurrency(self) -> int: ...
+
+    @property
+    def facts(self) -> Mapping[str, Any]: ...
 
     async def answer(self, request: Request) -> Reply | Failure: ...
 

@@ -46,6 +46,10 @@ class FunctionModel:
             return answer
         raise ModelError(f"{self.name} returned {type(answer).__name__}, not a string or a Reply")
 
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        return {}
+
     async def close(self) -> None:
         return None
 

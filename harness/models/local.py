@@ -48,6 +48,10 @@ class LlamaModel:
         answer: Mapping[str, Any] = self._server.handle_chat_completions(body)
         return answer
 
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        return {}
+
     async def close(self) -> None:
         self._thread.shutdown(wait=True, cancel_futures=True)
         self._server = None
@@ -85,6 +89,10 @@ class VaderModel:
         await asyncio.sleep(0)
         compound = float(self._analyzer.polarity_scores(request.text)["compound"])
         return Reply(text=SENTIMENTS[compound >= 0], score=compound, model=self.name)
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        return {}
 
     async def close(self) -> None:
         return None

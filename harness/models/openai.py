@@ -60,6 +60,10 @@ class OpenAIModel:
             raise Transient(f"{self.base_url}: not a chat completion: {error}") from error
         return _reply(completion)
 
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        return {}
+
     async def close(self) -> None:
         if self._client is not None:
             await self._client.close()

@@ -26,6 +26,7 @@ class Scripted:
     concurrency = 4
     capabilities = Capabilities()
     identity: Mapping[str, Any] = {"name": "scripted"}
+    facts: Mapping[str, Any] = {}
 
     def __init__(self, answer: Callable[[Request, int], Answer]) -> None:
         self.asked: Counter[str] = Counter()

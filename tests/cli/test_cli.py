@@ -133,7 +133,7 @@ def test_the_same_command_uses_the_same_folder_and_sends_nothing(hinter: Hinter,
         (["check", " "], "the text is empty"),
         (["lexicon", "show", "age"], "unknown attribute 'age'"),
         (["lexicon", "import", "texts.csv"], "texts.csv: line 1: 1 fields, not source;target"),
-        (["lexicon", "import", "."], "no CSV file of source;target pairs in this folder"),
+        (["lexicon", "import", "bare"], "no CSV file of source;target pairs in this folder"),
         (
             ["run", "--api-key-env", "sk-123-secret"],
             "model.api_key_env: give the name of an environment variable",
@@ -148,6 +148,7 @@ def test_bad_input_is_one_line_and_exit_2(
 ) -> None:
     (work / "latin.csv").write_bytes(b"text\ncaf\xe9\n")
     (work / "empty.csv").write_bytes(b"")
+    (work / "bare").mkdir()
     (work / "unknown.toml").write_text("[hinter]\nordre = 2\n", encoding="utf-8")
     (work / "broken.toml").write_text("task = [\n", encoding="utf-8")
     done = hinter(*arguments)
