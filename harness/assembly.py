@@ -12,8 +12,12 @@ import tomli_w
 
 from harness import __version__, documents, registry
 from harness.answering import render
+from harness.answering.budget import Budget, Prices
 from harness.answering.cache import DEFAULT as DEFAULT_CACHE
+from harness.answering.cache import ResponseCache
+from harness.answering.limiter import Limiter
 from harness.answering.plan import Planner
+from harness.answering.runner import Runner
 from harness.config import RunConfig
 from harness.core import DocumentOptions, Model, Suite, Task, canonical
 from harness.errors import TaskError
@@ -42,9 +46,18 @@ class Audit:
         return Path(self.config.cache) if self.config.cache else DEFAULT_CACHE
 
     @property
-    def concurrency(self) -> int:
-        wanted = self.config.model.concurrency
-        return wanted if isinstance(wanted, int) else self.model.concurrency
+    def prices(self) -> Prices | None:
+        price = self.config.model.price
+        return Prices(price.input, price.output, price.cached_input) if price else None
+
+    def runner(self, cache: ResponseCache) -> Runner:
+        """Asks the model, as much at a time and as much in all as the configuration says."""
+        section, limits = self.config.model, self.config.budget
+        fixed = section.concurrency if isinstance(section.concurrency, int) else None
+        limiter = Limiter(
+            self.model.concurrency, fixed, section.requests_per_minute, section.tokens_per_minute
+        )
+        return Runner(self.model, cache, limiter, Budget(limits.max_requests, limits.max_cost, self.prices))
 
     @property
     def resolved(self) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from harness.errors import ConfigError
 
@@ -65,10 +65,16 @@ class Model(_Section):
     """``[model]``: the system under test."""
 
     name: str = "local:smollm2"
-    base_url: str | None = None
+    base_url: str | tuple[str, ...] | None = None
     api_key_env: str | None = None
+    api_key_file: str | None = None
+    api_version: str | None = None
     model_file: str | None = None
+    revision: str | None = None
+    choices: Literal["auto", "structured_outputs", "grammar", "json_schema", "none"] = "auto"
     concurrency: Positive | Literal["auto"] = "auto"
+    requests_per_minute: float | None = Field(default=None, gt=0)
+    tokens_per_minute: float | None = Field(default=None, gt=0)
     price: Price | None = None
 
     @field_validator("api_key_env")
@@ -80,15 +86,21 @@ class Model(_Section):
 
     @field_validator("base_url")
     @classmethod
-    def _url(cls, value: str | None) -> str | None:
-        if value is None:
-            return None
-        url = urlsplit(value)
-        if url.scheme not in ("http", "https") or not url.hostname:
-            raise ValueError("give an http:// or https:// address")
-        if url.username or url.password:
-            raise ValueError("leave the user and password out: keys come from --api-key-env")
+    def _url(cls, value: str | tuple[str, ...] | None) -> str | tuple[str, ...] | None:
+        for one in [value] if isinstance(value, str) else value or ():
+            url = urlsplit(one)
+            if url.scheme not in ("http", "https") or not url.hostname:
+                raise ValueError("give an http:// or https:// address")
+            if url.username or url.password:
+                raise ValueError("leave the user and password out: keys come from --api-key-env")
         return value
+
+
+class BudgetLimits(_Section):
+    """``[budget]``: what a run may send and spend before it stops, to be taken up later."""
+
+    max_requests: Positive | None = None
+    max_cost: float | None = Field(default=None, gt=0)
 
 
 class RunConfig(_Section):
@@ -101,15 +113,26 @@ class RunConfig(_Section):
     cache: str | None = None
     prompt: str | None = None
     shots: Annotated[int, Field(ge=0)] = 0
+    repeats: Annotated[int, Field(ge=0)] = 0
+    confirm: Annotated[int, Field(ge=0)] = 0
     fail_above: float | None = Field(default=None, ge=0, le=1)
     documents: Documents = Documents()
     hinter: Hinter = Hinter()
     model: Model = Model()
+    budget: BudgetLimits = BudgetLimits()
+
+    @model_validator(mode="after")
+    def _priced(self) -> RunConfig:
+        if self.budget.max_cost is not None and self.model.price is None:
+            raise ValueError("max_cost needs the price of tokens: [model] price = { input = …, output = … }")
+        return self
 
     def identity(self) -> dict[str, Any]:
         """The settings that decide what is found; not where it goes or how fast."""
-        model = self.model.model_dump(exclude={"concurrency", "price", "api_key_env"})
-        whole = self.model_dump(exclude={"out", "cache", "fail_above", "model"})
+        model = self.model.model_dump(
+            include={"name", "base_url", "api_version", "model_file", "revision", "choices"}
+        )
+        whole = self.model_dump(exclude={"out", "cache", "fail_above", "model", "budget"})
         return {**whole, "model": model}
 
 

@@ -204,7 +204,8 @@ class Capabilities:
 
 class Model(Protocol):
     """A system under test. ``identity`` is the part of the cache key that says who answers; ``facts``
-    are what the run records beside it (a server's version, what was negotiated).
+    are what the run records beside it (a server's version, what was negotiated). ``prepare`` is called
+    before the first request with what an earlier run found out, and returns what is to be remembered.
 
     ``answer`` raises ``EndpointError`` for what cannot succeed for any request (a bad key), returns
     a ``Failure`` for what cannot succeed for this one, and raises ``Transient`` for what may later.
@@ -224,6 +225,8 @@ class Model(Protocol):
 
     @property
     def facts(self) -> Mapping[str, Any]: ...
+
+    async def prepare(self, known: Mapping[str, Any] | None) -> Mapping[str, Any] | None: ...
 
     async def answer(self, request: Request) -> Reply | Failure: ...
 

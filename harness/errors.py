@@ -10,6 +10,7 @@
     ├── RunError                a run folder that cannot be used
     ├── CacheError              the response cache
     └── EndpointError           an endpoint that will not answer any request
+        └── BudgetSpent         nothing more may be sent
 
 ``Transient`` is no ``HarnessError``: it says that trying again may help, and never leaves the runner.
 """
@@ -57,9 +58,17 @@ class EndpointError(HarnessError):
     pass
 
 
-class Transient(Exception):
-    """An attempt that failed but may succeed later; ``retry_after`` in seconds where the server said so."""
+class BudgetSpent(EndpointError):
+    pass
 
-    def __init__(self, message: str, retry_after: float | None = None) -> None:
+
+class Transient(Exception):
+    """An attempt that failed but may succeed later.
+
+    ``retry_after`` in seconds where the server said so; ``throttled`` where it asked for less at a time.
+    """
+
+    def __init__(self, message: str, retry_after: float | None = None, throttled: bool = False) -> None:
         super().__init__(message)
         self.retry_after = retry_after
+        self.throttled = throttled

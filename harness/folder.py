@@ -19,6 +19,8 @@ from harness.errors import RunError
 if TYPE_CHECKING:
     import polars as pl
 
+    from harness.examination import Noise
+
 ROWS_A_PART = 10_000
 CHARACTERS_A_PART = 8_000_000
 COMPLETE = "complete"
@@ -62,7 +64,7 @@ class RunFolder:
         self.cases.mkdir(parents=True, exist_ok=True)
         mark.write_text(canonical(identity), encoding="utf-8")
         (self.path / "run.toml").write_text(resolved, encoding="utf-8")
-        for name in ("answers", "verdicts"):
+        for name in ("answers", "verdicts", "noise"):
             shutil.rmtree(self.path / f"{name}.parts", ignore_errors=True)
 
     def keep_cases(self, cases: Iterable[Case]) -> Generator[Case, None, None]:
@@ -79,14 +81,13 @@ class RunFolder:
                 yield case
         mark.touch()
 
-    def answers(self) -> Parts:
-        return Parts(self.path / "answers.parts", ANSWER_SCHEMA, _answer_row)
-
-    def verdicts(self) -> Parts:
-        return Parts(self.path / "verdicts.parts", VERDICT_SCHEMA, _verdict_row)
+    def parts(self, name: str) -> Parts:
+        """Where the rows of ``answers``, ``verdicts`` or ``noise`` go."""
+        rows = {"answers": _answer_row, "verdicts": _verdict_row, "noise": _noise_row}
+        return Parts(self.path / f"{name}.parts", SCHEMAS[name], rows[name])
 
     def merge(self, name: str) -> None:
-        """Make one file of the parts of ``answers`` or ``verdicts``."""
+        """Make one file of the parts of ``answers``, ``verdicts`` or ``noise``."""
         import polars as pl
 
         parts = self.path / f"{name}.parts"
@@ -99,7 +100,7 @@ class RunFolder:
         shutil.rmtree(parts, ignore_errors=True)
 
     def scan(self, name: str) -> pl.LazyFrame:
-        """``cases``, ``answers`` or ``verdicts`` as a lazy table."""
+        """``cases``, ``answers``, ``verdicts`` or ``noise`` as a lazy table."""
         import polars as pl
 
         if name == "cases":
@@ -168,8 +169,10 @@ VERDICT_SCHEMA = {
     "hidden": "str",
     "attributes": "list",
     "document": "str",
+    "confirmed": "bool",
 }
-SCHEMAS = {"cases": CASE_SCHEMA, "answers": ANSWER_SCHEMA, "verdicts": VERDICT_SCHEMA}
+NOISE_SCHEMA = {"document": "str", "asked": "int", "read": "int", "flips": "int"}
+SCHEMAS = {"cases": CASE_SCHEMA, "answers": ANSWER_SCHEMA, "verdicts": VERDICT_SCHEMA, "noise": NOISE_SCHEMA}
 
 
 def schema_of(columns: Mapping[str, str]) -> dict[str, Any]:
@@ -180,6 +183,7 @@ def schema_of(columns: Mapping[str, str]) -> dict[str, Any]:
         "str": pl.String,
         "bool": pl.Boolean,
         "float": pl.Float64,
+        "int": pl.Int64,
         "list": pl.List(pl.String),
         "substitutions": pl.List(
             pl.Struct({"attribute": pl.String, "source": pl.String, "target": pl.String})
@@ -244,7 +248,12 @@ def _verdict_row(item: tuple[Verdict, str]) -> dict[str, Any]:
         "hidden": verdict.hidden,
         "attributes": list(verdict.attributes),
         "document": document,
+        "confirmed": verdict.confirmed,
     }
+
+
+def _noise_row(noise: Noise) -> dict[str, Any]:
+    return {"document": noise.document, "asked": noise.asked, "read": noise.read, "flips": noise.flips}
 
 
 def _listed(labels: frozenset[str] | None) -> list[str] | None:

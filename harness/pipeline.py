@@ -13,25 +13,24 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
 from harness.answering.cache import ResponseCache
-from harness.answering.parse import LabelReader
-from harness.answering.runner import Answer, Counts, Runner
+from harness.answering.runner import Counts
 from harness.assembly import Audit, assemble
 from harness.config import RunConfig
-from harness.core import Case, Document, Failure, Outcome, Reply, Verdict
+from harness.core import Case, Document, Outcome, Verdict
 from harness.errors import EndpointError
+from harness.examination import Examined, Examiner
 from harness.folder import RunFolder
 from harness.report import html, junit, summary
 
 log = logging.getLogger(__name__)
 
-CASES_AT_ONCE = 256
 CASES_OUTSTANDING = 512
-PER_WORKER = 8
+PER_SLOT = 8
 
 
 @dataclass
@@ -42,6 +41,7 @@ class Progress:
     documents: int = 0
     cases: int = 0
     counts: Counts = field(default_factory=Counts)
+    cost: Callable[[], float | None] = lambda: None
 
 
 @dataclass(frozen=True)
@@ -55,25 +55,26 @@ class Checked:
 
 Watcher = Callable[[Progress], None]
 Group = list[Case]
-Answered = tuple[Group, dict[str, Answer]]
 
 
 async def run(config: RunConfig, watch: Watcher = lambda _: None, overwrite: bool = False) -> dict[str, Any]:
     """Audit as ``config`` says; the summary, also written to the run folder with the report.
 
-    Cancelled, it still writes what it has, with the status ``interrupted``. Raises ``HarnessError``.
+    ``watch`` is given the one ``Progress``, which then goes on changing. Cancelled, it still writes what
+    it has, with the status ``interrupted``. Raises ``HarnessError``.
     """
     audit = await asyncio.to_thread(assemble, config)
     folder, started = audit.folder, time.monotonic()
     folder.open(audit.resolved, audit.identity, overwrite)
     progress = Progress(audit.total)
+    watch(progress)
     status = "complete"
     try:
-        await _answer_and_judge(audit, folder, progress, watch)
+        await _flow(audit, folder, progress)
     except asyncio.CancelledError:
         status = "interrupted"
     except EndpointError as error:
-        if not progress.cases:
+        if not progress.counts.sent + progress.counts.cached - progress.counts.failed:
             raise
         log.error("%s", error)
         status = "partial"
@@ -85,73 +86,28 @@ async def run(config: RunConfig, watch: Watcher = lambda _: None, overwrite: boo
     return {**figures, "folder": str(folder.path)}
 
 
-async def plan(config: RunConfig) -> dict[str, Any]:
-    """What a run would make and send: counts of cases and requests. Sends and writes nothing but keys."""
-    audit = await asyncio.to_thread(assemble, config)
-    documents = audit.task.documents(audit.options)
-    counts = {"documents": audit.total, "eligible": 0, "generated": 0, "valid": 0, "unique": 0, "cached": 0}
-    async with ResponseCache(audit.cache) as cache:
-        for _, group in groupby(audit.suite.cases(documents), key=lambda case: case.group):
-            cases = list(group)
-            valid = [case for case in cases if case.valid]
-            counts["eligible"] += 1
-            counts["generated"] += len(cases) - 1
-            counts["valid"] += len(valid) - 1
-            found, fresh = await cache.look_up(list({audit.planner.request(case).key for case in valid}))
-            counts["unique"] += len(fresh)
-            counts["cached"] += len(fresh & found.keys())
-    counts["to_send"] = counts["unique"] - counts["cached"]
-    return {"task": audit.task.name, "suite": audit.suite.name, "model": audit.model.name, **counts}
-
-
-async def generate(config: RunConfig, overwrite: bool = False) -> dict[str, Any]:
-    """The cases of a run, written to its folder; a later ``run`` of the same settings goes on from them."""
-    audit = await asyncio.to_thread(assemble, config)
-    audit.folder.open(audit.resolved, audit.identity, overwrite)
-    with closing(audit.folder.keep_cases(audit.suite.cases(audit.task.documents(audit.options)))) as cases:
-        deque(cases, maxlen=0)
-    made = audit.folder.scan("cases")
-    return {"folder": str(audit.folder.path), "eligible": summary.eligible(made), **summary.case_counts(made)}
-
-
-async def check(config: RunConfig, text: str) -> Checked:
-    """Every version of one text, with its outcome and verdict by case id."""
-    audit = await asyncio.to_thread(assemble, config)
-    read = audit.task.parse or LabelReader(audit.task.labels, audit.task.multi_label)
-    cases = list(audit.suite.cases(iter([Document("text", text)])))
-    valid = [case for case in cases if case.valid]
-    try:
-        async with (
-            ResponseCache(audit.cache) as cache,
-            Runner(audit.model, cache, audit.concurrency) as runner,
-        ):
-            _, answers = await _ask(valid, audit, runner)
-    finally:
-        await audit.model.close()
-    outcomes = {name: _outcome(answer, read) for name, answer in answers.items()}
-    verdicts = {v.case: v for v in audit.suite.judge(valid, outcomes)} if valid else {}
-    return Checked(cases, outcomes, verdicts)
-
-
-async def _answer_and_judge(audit: Audit, folder: RunFolder, progress: Progress, watch: Watcher) -> None:
-    """The flow itself. A cancellation leaves the files whole for all groups that were judged."""
-    read = audit.task.parse or LabelReader(audit.task.labels, audit.task.multi_label)
+async def _flow(audit: Audit, folder: RunFolder, progress: Progress) -> None:
+    """Documents to verdicts. A cancellation leaves the files whole for all groups that were judged."""
     made = folder.keep_cases(audit.suite.cases(audit.task.documents(audit.options)))
-    with closing(made) as cases, folder.answers() as answers, folder.verdicts() as verdicts:
-        async with (
-            ResponseCache(audit.cache) as cache,
-            Runner(audit.model, cache, audit.concurrency) as runner,
-        ):
+    with (
+        closing(made) as cases,
+        folder.parts("answers") as answers,
+        folder.parts("verdicts") as verdicts,
+        folder.parts("noise") as noise,
+    ):
+        async with ResponseCache(audit.cache) as cache, audit.runner(cache) as runner:
             progress.counts = runner.counts
-            async for group, replies in _answered(_groups(cases), audit, runner):
-                outcomes = {case.id: _outcome(replies[case.id], read) for case in group}
-                for case in group:
-                    answers.add((case, outcomes[case.id], _words(replies[case.id])))
-                for verdict in audit.suite.judge(group, outcomes):
-                    verdicts.add((verdict, group[0].document))
+            progress.cost = lambda: summary.cost(runner.counts, audit.prices)
+            limit = max(CASES_OUTSTANDING, PER_SLOT * runner.ceiling)
+            async for group in _examined(_groups(cases), Examiner(audit, runner), limit):
+                for case in group.cases:
+                    answers.add((case, group.outcomes[case.id], group.words[case.id]))
+                for verdict in group.verdicts:
+                    verdicts.add((verdict, group.cases[0].document))
+                if group.noise is not None:
+                    noise.add(group.noise)
                 progress.documents += 1
-                progress.cases += len(group)
-                watch(progress)
+                progress.cases += len(group.cases)
 
 
 def _groups(cases: Iterable[Case]) -> Iterator[Group]:
@@ -160,13 +116,13 @@ def _groups(cases: Iterable[Case]) -> Iterator[Group]:
         yield [case for case in group if case.valid]
 
 
-async def _answered(groups: Iterator[Group], audit: Audit, runner: Runner) -> AsyncIterator[Answered]:
-    """Groups with their answers, in order; the next ones are made and asked while the first is waited for."""
-    limit = max(CASES_OUTSTANDING, PER_WORKER * audit.concurrency)
-    pending: deque[tuple[int, asyncio.Task[Answered]]] = deque()
+async def _examined(groups: Iterator[Group], examiner: Examiner, limit: int) -> AsyncIterator[Examined]:
+    """Groups examined, in order; the next are made and asked while the first is waited for, as long as no
+    more than ``limit`` cases are outstanding."""
+    pending: deque[tuple[int, asyncio.Task[Examined]]] = deque()
     try:
         while (group := await _next(groups)) is not None:
-            pending.append((len(group), asyncio.create_task(_ask(group, audit, runner))))
+            pending.append((len(group), asyncio.create_task(examiner.examine(group))))
             while pending and (pending[0][1].done() or sum(size for size, _ in pending) > limit):
                 yield await pending.popleft()[1]
         while pending:
@@ -187,31 +143,37 @@ async def _next(groups: Iterator[Group]) -> Group | None:
         raise
 
 
-async def _ask(group: Group, audit: Audit, runner: Runner) -> Answered:
-    """The group, its texts blanked since they are on disk, and the answer to each case by id."""
-    answers: dict[str, Answer] = {}
-    planned = sorted(group, key=lambda case: case.text)
-    for start in range(0, len(planned), CASES_AT_ONCE):
-        some = [(case.id, audit.planner.request(case)) for case in planned[start : start + CASES_AT_ONCE]]
-        replies = await runner.replies([request for _, request in some])
-        answers |= {name: replies[request.key] for name, request in some}
-    return [replace(case, text="") for case in group], answers
+async def generate(config: RunConfig, overwrite: bool = False) -> dict[str, Any]:
+    """The cases of a run, written to its folder; a later ``run`` of the same settings goes on from them."""
+    audit = await asyncio.to_thread(assemble, config)
+    audit.folder.open(audit.resolved, audit.identity, overwrite)
+    with closing(audit.folder.keep_cases(audit.suite.cases(audit.task.documents(audit.options)))) as cases:
+        deque(cases, maxlen=0)
+    made = audit.folder.scan("cases")
+    return {"folder": str(audit.folder.path), "eligible": summary.eligible(made), **summary.case_counts(made)}
 
 
-def _outcome(answer: Answer, read: Callable[[Reply], Outcome]) -> Outcome:
-    return Outcome(reason=answer.reason) if isinstance(answer, Failure) else read(answer)
-
-
-def _words(answer: Answer) -> str:
-    return answer.message if isinstance(answer, Failure) else answer.text
+async def check(config: RunConfig, text: str) -> Checked:
+    """Every version of one text, with its outcome and verdict by case id."""
+    audit = await asyncio.to_thread(assemble, config)
+    cases = list(audit.suite.cases(iter([Document("text", text)])))
+    valid = [case for case in cases if case.valid]
+    if not valid:
+        return Checked(cases, {}, {})
+    try:
+        async with ResponseCache(audit.cache) as cache, audit.runner(cache) as runner:
+            found = await Examiner(audit, runner).examine(valid)
+    finally:
+        await audit.model.close()
+    return Checked(cases, found.outcomes, {verdict.case: verdict for verdict in found.verdicts})
 
 
 def _conclude(
     audit: Audit, folder: RunFolder, progress: Progress, status: str, seconds: float
 ) -> dict[str, Any]:
     """Figures from the files alone, then the reports."""
-    folder.merge("answers")
-    folder.merge("verdicts")
+    for name in ("answers", "verdicts", "noise"):
+        folder.merge(name)
     config = audit.config
     figures = summary.build(
         folder,
@@ -225,8 +187,11 @@ def _conclude(
             attributes=config.hinter.attributes,
             order=config.hinter.order,
             max_pairs=config.hinter.max_pairs,
+            repeats=config.repeats,
+            confirm=config.confirm,
             counts=progress.counts,
-            price=config.model.price,
+            prices=audit.prices,
+            facts=audit.model.facts,
             seconds=seconds,
         ),
     )

@@ -89,8 +89,14 @@ def model(section: ModelConfig) -> Model:
         raise ModelError(f"unknown model {section.name!r}: use {', '.join(models())}")
     from harness.models.openai import OpenAIModel
 
-    fixed = section.concurrency if isinstance(section.concurrency, int) else None
-    return OpenAIModel(section.name, section.base_url, section.api_key_env, fixed)
+    return OpenAIModel(
+        section.name,
+        section.base_url,
+        section.api_key_env,
+        api_key_file=section.api_key_file,
+        api_version=section.api_version,
+        choices=section.choices,
+    )
 
 
 def _local(name: str, section: ModelConfig) -> Model:

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from harness.models.openai import PROBE
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -30,6 +32,7 @@ class Endpoint:
 
     base_url: str
     requests: list[dict[str, Any]] = field(default_factory=list)
+    probes: list[dict[str, Any]] = field(default_factory=list)
     authorizations: list[str] = field(default_factory=list)
 
 
@@ -62,8 +65,12 @@ def error(status: int, code: str = "", message: str = "no", **headers: str) -> A
 
 
 @contextmanager
-def serve(script: Script) -> Iterator[Endpoint]:
-    """The server, in threads of its own, until the block ends."""
+def serve(script: Script, probe: Script | None = None, models: Answer | None = None) -> Iterator[Endpoint]:
+    """The server, in threads of its own, until the block ends.
+
+    ``probe`` answers the question by which a client finds out whether labels are enforced (default: they
+    are not), ``models`` the list of models (default: there is none).
+    """
     lock = threading.Lock()
     endpoint = Endpoint("")
 
@@ -72,11 +79,21 @@ def serve(script: Script) -> Iterator[Endpoint]:
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            probing = PROBE in str(body.get("messages") or body.get("prompt"))
             with lock:
-                endpoint.requests.append(body)
+                seen = endpoint.probes if probing else endpoint.requests
+                seen.append(body)
                 endpoint.authorizations.append(self.headers.get("Authorization", ""))
-                number = len(endpoint.requests)
-            answer = script(body, number)
+                number = len(seen)
+            if probing:
+                self._send(probe(body, number) if probe else completion("hello"))
+            else:
+                self._send(script(body, number))
+
+        def do_GET(self) -> None:
+            self._send(models or error(404))
+
+        def _send(self, answer: Answer) -> None:
             if answer.body is None:
                 self.close_connection = True
                 return
@@ -94,6 +111,7 @@ def serve(script: Script) -> Iterator[Endpoint]:
 
     class Server(ThreadingHTTPServer):
         daemon_threads = True
+        request_queue_size = 256
 
         def handle_error(self, request: Any, client_address: Any) -> None:
             return None  # a client that was killed is part of the script

@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from harness import config, pipeline
+from harness import config, pipeline, planning
 from harness.errors import EndpointError, RunError
 from harness.folder import ANSWER_SCHEMA, CASE_SCHEMA, schema_of
 from tests.servers import Answer, completion, error, serve
@@ -214,11 +214,11 @@ def test_a_cancelled_run_keeps_what_it_has(settings: Callable[..., config.RunCon
 
 
 def test_plan_counts_what_run_would_send(settings: Callable[..., config.RunConfig]) -> None:
-    before = asyncio.run(pipeline.plan(settings()))
+    before = asyncio.run(planning.plan(settings()))
     assert (before["documents"], before["eligible"], before["generated"], before["valid"]) == (3, 2, 10, 10)
     assert (before["unique"], before["cached"], before["to_send"]) == (12, 0, 12)
     run(settings())
-    assert asyncio.run(pipeline.plan(settings()))["to_send"] == 0
+    assert asyncio.run(planning.plan(settings()))["to_send"] == 0
 
 
 def test_generate_then_run_goes_on_from_its_cases(

@@ -1,7 +1,8 @@
 """The response cache: SQLite, one row a reply, request and reply kept as readable JSON.
 
-One connection writes, in small batches, and no transaction is held across an await, so two runs may
-share a file (write-ahead log, busy time-out). A file that is no database is set aside, not overwritten.
+One connection writes, in small batches, and every statement is a transaction of its own, so none is held
+across an await and several runs may share a file (write-ahead log, busy time-out). A damaged file is set
+aside, another program's is refused, one that cannot be written is read.
 """
 
 from __future__ import annotations
@@ -9,67 +10,114 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
 import sqlite3
 import time
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from pathlib import Path
 from types import TracebackType
+from typing import Any, TypeVar
 
 import aiosqlite
 
-from harness.core import Reply, Request, Token, canonical
+from harness.core import Message, Reply, Request, Token, canonical
 from harness.errors import CacheError
 
 log = logging.getLogger(__name__)
 
 DEFAULT = Path("cache") / "responses.sqlite"
-BUSY_SECONDS = 30
+SUFFIXES = (".sqlite", ".sqlite3", ".db")
+BUSY_SECONDS = 60
+BUSY_TRIES = 10
 COMMIT_SECONDS = 0.25
 COMMIT_REPLIES = 100
-KEYS_A_QUERY = 500
-SUFFIXES = (".sqlite", ".sqlite3", ".db")
-ASKED = "SELECT key FROM asked WHERE key IN (SELECT value FROM json_each(?))"
-FOUND = "SELECT key, reply FROM replies WHERE key IN (SELECT value FROM json_each(?))"
-ASK = "INSERT OR IGNORE INTO asked SELECT value FROM json_each(?)"
-INSERT = """
-    INSERT OR IGNORE INTO replies
-    SELECT value ->> 0, value ->> 1, value ->> 2, ?1 FROM json_each(?2)
-"""
+ROWS_A_STATEMENT = 500
+PAGES_KIB = 32 * 1024
+APPLICATION_ID = 0x484E5452  # "HNTR": whose file this is, in the header of every SQLite file
+PRIMARY_CODE = 0xFF  # the low byte of SQLite's extended result codes
+
+ASK = "INSERT OR IGNORE INTO asked SELECT value FROM json_each(?) RETURNING key"
+# As a blob: what an older version kept may hold half a surrogate pair, which is no UTF-8.
+FOUND = "SELECT key, CAST(reply AS BLOB) FROM replies WHERE key IN (SELECT value FROM json_each(?))"
+KEEP = "INSERT OR IGNORE INTO replies VALUES "
+DIALECT = "SELECT dialect FROM dialects WHERE endpoint = ?"
+LEARN = "INSERT OR REPLACE INTO dialects VALUES (?, ?, ?)"
+EXPECT = "INSERT OR REPLACE INTO expected VALUES "
+EXPECTED = "SELECT key, CAST(request AS BLOB) FROM expected WHERE key IN (SELECT value FROM json_each(?))"
+SETTLE = "DELETE FROM expected WHERE key IN (SELECT value FROM json_each(?))"
+ROW = "(?, ?, ?, ?)"
 
 MIGRATIONS = (
-    """
-    CREATE TABLE IF NOT EXISTS replies (
-        key TEXT PRIMARY KEY,
-        request TEXT NOT NULL,
-        reply TEXT NOT NULL,
-        created REAL NOT NULL
-    ) WITHOUT ROWID
-    """,
+    (
+        """CREATE TABLE replies (
+            key TEXT PRIMARY KEY, request TEXT NOT NULL, reply TEXT NOT NULL, created REAL NOT NULL
+        ) WITHOUT ROWID""",
+    ),
+    (
+        """CREATE TABLE dialects (
+            endpoint TEXT PRIMARY KEY, dialect TEXT NOT NULL, learnt REAL NOT NULL
+        ) WITHOUT ROWID""",
+        """CREATE TABLE expected (
+            key TEXT PRIMARY KEY, request TEXT NOT NULL, job TEXT NOT NULL, created REAL NOT NULL
+        ) WITHOUT ROWID""",
+    ),
 )
+COLUMNS = ["key", "request", "reply", "created"]
+
+Row = tuple[str, str, str, float]
+T = TypeVar("T")
 
 
 class ResponseCache:
-    """``async with ResponseCache(path) as cache``; ``known`` counts the distinct keys asked for."""
+    """``async with ResponseCache(path) as cache``: what was answered, learnt, and handed to batch jobs.
+
+    Where the file cannot be written, ``read_only`` is true: what it holds is found, and ``keep`` raises.
+    Every method raises ``CacheError`` where the file fails.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._queue: asyncio.Queue[tuple[Request, Reply] | None] = asyncio.Queue()
-        self._writer: asyncio.Task[None] | None = None
+        self.read_only = False
+        self._rows: list[Row] = []
         self._unwritten: dict[str, Reply] = {}
+        self._learnt: dict[str, dict[str, Any]] = {}
+        self._some = asyncio.Event()
+        self._enough = asyncio.Event()
+        self._due = 0.0
+        self._ended = False
+        self._writer: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> ResponseCache:
         try:
-            self._db = await _open(self.path)
+            uri, self.read_only = await asyncio.to_thread(prepare, self.path)
+            self._db = await aiosqlite.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
         except (sqlite3.Error, OSError) as error:
-            raise CacheError(f"cache {self.path}: {error}") from error
+            raise trouble(self.path, error) from error
+        try:
+            await self._set_up()
+        except BaseException:
+            await self._db.close()
+            raise
         self._writer = asyncio.create_task(self._write())
         return self
+
+    async def _set_up(self) -> None:
+        await self._all("PRAGMA synchronous = NORMAL")
+        await self._all(f"PRAGMA cache_size = -{PAGES_KIB}")
+        await self._all("CREATE TEMP TABLE asked (key TEXT PRIMARY KEY) WITHOUT ROWID")
+        if self.read_only:
+            log.warning("cache %s cannot be written: it is only read, and nothing new can be kept", self.path)
+            version = (await self._all("PRAGMA user_version"))[0][0]
+            for statement in (s for migration in MIGRATIONS[version:] for s in migration):
+                await self._all(statement.replace("CREATE TABLE", "CREATE TEMP TABLE"))
 
     async def __aexit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._queue.put_nowait(None)
+        self._ended = True
+        self._some.set()
+        self._enough.set()
         try:
             if self._writer is not None:
                 await self._writer
@@ -78,119 +126,262 @@ class ResponseCache:
 
     async def look_up(self, keys: Sequence[str]) -> tuple[dict[str, Reply], set[str]]:
         """The kept replies among ``keys``, and which of the keys this run had not asked for before."""
-        found = {key: self._unwritten[key] for key in keys if key in self._unwritten}
+        found: dict[str, Reply] = {}
         fresh: set[str] = set()
-        for start in range(0, len(keys), KEYS_A_QUERY):
-            some = keys[start : start + KEYS_A_QUERY]
+        for some in pieces(keys):
             listed = [json.dumps(some)]
-            seen = await self._db.execute_fetchall(ASKED, listed)
-            rows = await self._db.execute_fetchall(FOUND, listed)
-            await self._db.execute(ASK, listed)
-            fresh |= set(some) - {row[0] for row in seen}
-            found |= {key: decode(text) for key, text in rows}
+            fresh.update(row[0] for row in await self._all(ASK, listed))
+            unwritten = {key: self._unwritten[key] for key in some if key in self._unwritten}
+            found.update((key, decode(text)) for key, text in await self._all(FOUND, listed))
+            found |= unwritten
         return found, fresh
 
     def keep(self, request: Request, reply: Reply) -> None:
         """Hand a complete reply to the writer: on disk within ``COMMIT_SECONDS``."""
+        self._must_write()
         if self._writer is not None and self._writer.done():
             self._writer.result()
+        if not self._rows:
+            self._due = asyncio.get_running_loop().time() + COMMIT_SECONDS
+        self._rows.append((request.key, safe(canonical(request.payload())), encode(reply), time.time()))
         self._unwritten[request.key] = reply
-        self._queue.put_nowait((request, reply))
+        self._some.set()
+        if len(self._rows) >= COMMIT_REPLIES:
+            self._enough.set()
+
+    async def dialect(self, endpoint: str) -> dict[str, Any] | None:
+        """What was learnt of ``endpoint``, by this run or an earlier one."""
+        if endpoint in self._learnt:
+            return self._learnt[endpoint]
+        rows = await self._all(DIALECT, [endpoint])
+        found: dict[str, Any] | None = json.loads(rows[0][0]) if rows else None
+        return found
+
+    async def learn(self, endpoint: str, dialect: Mapping[str, Any]) -> None:
+        """Remember how ``endpoint`` wants to be asked, in place of what was known of it."""
+        self._learnt[endpoint] = dict(dialect)
+        if not self.read_only:
+            await self._all(LEARN, [endpoint, json.dumps(dialect, sort_keys=True), time.time()])
+
+    async def expect(self, requests: Sequence[Request], job: str) -> None:
+        """Note that ``job`` was handed these requests: a key that another job held is this one's."""
+        self._must_write()
+        for some in pieces(requests):
+            rows = [(r.key, safe(canonical({**r.payload(), "text": r.text})), job, time.time()) for r in some]
+            await self._all(*statement(EXPECT, rows))
+
+    async def expected(self, keys: Sequence[str]) -> dict[str, Request]:
+        """The requests among ``keys`` that were handed to a job and not settled."""
+        found: dict[str, Request] = {}
+        for some in pieces(keys):
+            for key, text in await self._all(EXPECTED, [json.dumps(some)]):
+                found[key] = rebuild(json.loads(text))
+                if found[key].key != key:
+                    raise CacheError(
+                        f"cache {self.path}: the expected request {key} is not the one of its key"
+                    )
+        return found
+
+    async def settle(self, keys: Sequence[str]) -> None:
+        """Forget that ``keys`` are expected: they were answered, or never will be."""
+        self._must_write()
+        for some in pieces(keys):
+            await self._all(SETTLE, [json.dumps(some)])
+
+    def _must_write(self) -> None:
+        if self.read_only:
+            raise CacheError(
+                f"cache {self.path} is read-only, and something new must be kept: make it writable, or "
+                "give --cache a copy of it"
+            )
 
     async def _write(self) -> None:
-        """Commit what has come, at most ``COMMIT_REPLIES`` or ``COMMIT_SECONDS`` at a time."""
-        ended = False
-        while not ended:
-            batch: list[tuple[Request, Reply]] = []
-            deadline = None
-            while len(batch) < COMMIT_REPLIES:
-                try:
-                    left: float | None = None if deadline is None else max(0.0, deadline - time.monotonic())
-                    item = await asyncio.wait_for(self._queue.get(), left)
-                except TimeoutError:
-                    break
-                if item is None:
-                    ended = True
-                    break
-                batch.append(item)
-                deadline = deadline or time.monotonic() + COMMIT_SECONDS
-            await self._commit(batch)
+        """Commit what has come when it is enough, or when the oldest of it is due."""
+        while self._rows or not self._ended:
+            await self._some.wait()
+            with suppress(TimeoutError):
+                async with asyncio.timeout_at(self._due):
+                    await self._enough.wait()
+            self._some.clear()
+            self._enough.clear()
+            rows, self._rows = self._rows, []
+            for some in pieces(rows):
+                await self._all(*statement(KEEP, some))
+                for key, *_ in some:
+                    self._unwritten.pop(key, None)
 
-    async def _commit(self, batch: Sequence[tuple[Request, Reply]]) -> None:
-        if not batch:
-            return
-        rows = json.dumps(
-            [[request.key, canonical(request.payload()), encode(reply)] for request, reply in batch]
-        )
-        try:
-            await self._db.execute(INSERT, [time.time(), rows])
-            for request, _ in batch:
-                self._unwritten.pop(request.key, None)
-        except sqlite3.Error as error:
-            raise CacheError(f"cache {self.path}: {error}") from error
+    async def _all(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+        """Run one statement to its end. A file that stays locked is waited for, since a run is worth it."""
+        for tries in range(1, BUSY_TRIES + 1):
+            try:
+                return list(await self._db.execute_fetchall(sql, values))
+            except sqlite3.Error as error:
+                if code(error) != sqlite3.SQLITE_BUSY or tries == BUSY_TRIES:
+                    raise trouble(self.path, error) from error
+                log.warning("cache %s is locked by another process: waiting for it", self.path)
+        raise AssertionError
+
+
+def pieces(items: Sequence[T]) -> Iterator[Sequence[T]]:
+    """Parts that fit into one statement."""
+    for start in range(0, len(items), ROWS_A_STATEMENT):
+        yield items[start : start + ROWS_A_STATEMENT]
+
+
+def statement(insert: str, rows: Sequence[Row]) -> tuple[str, list[str | float]]:
+    """One statement for all ``rows``, so that they are one transaction; and its values."""
+    return insert + ", ".join([ROW] * len(rows)), [value for row in rows for value in row]
 
 
 def encode(reply: Reply) -> str:
-    """A reply as JSON."""
-    return json.dumps(asdict(reply), ensure_ascii=False)
+    """A reply as JSON, its fields in their order."""
+    data = {name: getattr(reply, name) for name in Reply.__slots__}
+    if reply.logprobs is not None:
+        data["logprobs"] = [{"text": t.text, "logprob": t.logprob, "top": t.top} for t in reply.logprobs]
+    return safe(json.dumps(data, ensure_ascii=False))
 
 
-def decode(text: str) -> Reply:
+def decode(text: str | bytes) -> Reply:
     """A reply from its JSON."""
     data = json.loads(text)
     if data["logprobs"] is not None:
         data["logprobs"] = tuple(
-            Token(t["text"], t["logprob"], tuple((a, b) for a, b in t["top"])) for t in data["logprobs"]
+            [Token(t["text"], t["logprob"], tuple([(a, b) for a, b in t["top"]])) for t in data["logprobs"]]
         )
     return Reply(**data)
 
 
-async def _open(path: Path) -> aiosqlite.Connection:
-    path.parent.mkdir(parents=True, exist_ok=True)
+def rebuild(payload: Mapping[str, Any]) -> Request:
+    """The request of a payload, with its ``text`` where that is there.
+
+    Raises KeyError, TypeError or ValueError where it is no payload.
+    """
+    messages = tuple(Message(role, content) for role, content in payload["messages"])
+    return Request(**{**payload, "messages": messages, "choices": tuple(payload["choices"])})
+
+
+def safe(text: str) -> str:
+    """The same JSON, readable where it can be; escaped where it holds half a surrogate pair."""
     try:
-        return await _connect(path)
-    except sqlite3.OperationalError:
-        raise
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(json.loads(text))
+    return text
+
+
+def prepare(path: Path) -> tuple[str, bool]:
+    """Make a file ready for a run, setting aside a damaged one; else as ``locate``."""
+    before = _inode(path)
+    try:
+        return locate(path)
     except sqlite3.DatabaseError as error:
-        if path.suffix not in SUFFIXES:
-            raise CacheError(f"cache {path} is not a cache: give --cache a *.sqlite file") from error
-        aside = await asyncio.to_thread(_set_aside, path)
-        log.warning("cache %s is damaged (%s): set aside as %s, starting a new one", path, error, aside.name)
-        return await _connect(path)
+        if code(error) not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or path.suffix not in SUFFIXES:
+            raise
+        if _inode(path) == before:  # no other run has set it aside meanwhile
+            aside = _set_aside(path)
+            log.warning("cache %s is damaged (%s): set aside as %s, starting a new one", path, error, aside)
+        return locate(path)
+
+
+def locate(path: Path) -> tuple[str, bool]:
+    """The URI to connect to and whether it can only be read; created and migrated where it can be written.
+
+    Raises sqlite3.Error, OSError, or CacheError for what is not ours.
+    """
+    if path.is_dir():
+        raise CacheError(f"cache {path} is a folder: give --cache a *.sqlite file")
+    if path.exists() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
+        return _readable(path), True
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with closing(connect(_uri(path, "rwc"))) as db:
+        if recognise(db, path) < len(MIGRATIONS):
+            db.execute("BEGIN IMMEDIATE")
+            for migration in MIGRATIONS[recognise(db, path) :]:
+                for sql in migration:
+                    db.execute(sql)
+            db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            db.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+            db.execute("COMMIT")
+        db.execute("PRAGMA journal_mode = WAL")
+    return _uri(path, "rw"), False
+
+
+def connect(uri: str) -> sqlite3.Connection:
+    """Autocommit: every statement is a transaction of its own."""
+    return sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+
+
+def recognise(db: sqlite3.Connection, path: Path) -> int:
+    """The version of a cache of ours, 0 where it is still empty; CacheError where it is not ours."""
+    owner, version = (
+        db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
+    )
+    if owner == 0 and version == 1:
+        ours = [row[1] for row in db.execute("PRAGMA table_info(replies)")] == COLUMNS
+    elif owner == 0 and version == 0:
+        ours = db.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,)
+    else:
+        ours = owner == APPLICATION_ID
+    if not ours:
+        raise CacheError(f"cache {path} is another program's SQLite file: give --cache a file of its own")
+    if version > len(MIGRATIONS):
+        raise CacheError(
+            f"cache {path} was made by a newer version of hinter: update, or use another --cache"
+        )
+    return int(version)
+
+
+def trouble(path: Path, error: sqlite3.Error | OSError) -> CacheError:
+    """What went wrong with the file, and what to do, in one line."""
+    if isinstance(error, OSError):
+        reason = error.strerror or str(error)
+        return CacheError(f"cache {path}: {reason}: give --cache a place that can be written")
+    advice = {
+        sqlite3.SQLITE_NOTADB: "is not a cache: give --cache a *.sqlite file",
+        sqlite3.SQLITE_CORRUPT: "is damaged: save what hinter cache export can read, then move it away",
+        sqlite3.SQLITE_BUSY: "is locked by another process: wait for it, then give the same command again",
+        sqlite3.SQLITE_FULL: "is on a full disk: make room, then give the same command again",
+        sqlite3.SQLITE_READONLY: "is read-only: make it and its folder writable, or use a copy of it",
+        sqlite3.SQLITE_CANTOPEN: "cannot be opened: give --cache a place that can be read and written",
+    }
+    return CacheError(f"cache {path} {advice.get(code(error), 'failed')} ({error})")
+
+
+def code(error: sqlite3.Error) -> int:
+    """SQLite's primary result code; -1 where the error is Python's own."""
+    found = getattr(error, "sqlite_errorcode", None)
+    return -1 if found is None else int(found) & PRIMARY_CODE
+
+
+def _readable(path: Path) -> str:
+    """Where not even the log's index can be made beside it, a file without a log is read as it lies."""
+    with_log = path.with_name(path.name + "-wal")
+    for uri in (_uri(path, "ro"), _uri(path, "ro&immutable=1")):
+        try:
+            with closing(connect(uri)) as db:
+                if recognise(db, path) == 0:
+                    raise CacheError(
+                        f"cache {path} is empty and cannot be written: give --cache another place"
+                    )
+                return uri
+        except sqlite3.OperationalError:
+            if "immutable" in uri or (with_log.exists() and with_log.stat().st_size):
+                raise
+    raise AssertionError
+
+
+def _uri(path: Path, mode: str) -> str:
+    return f"{path.resolve().as_uri()}?mode={mode}"
+
+
+def _inode(path: Path) -> int | None:
+    return path.stat().st_ino if path.exists() else None
 
 
 def _set_aside(path: Path) -> Path:
     aside = path.with_name(f"{path.name}.damaged-{time.time_ns()}")
     path.rename(aside)
     for extra in ("-wal", "-shm"):
-        path.with_name(path.name + extra).unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            path.with_name(path.name + extra).rename(aside.with_name(aside.name + extra))
     return aside
-
-
-async def _connect(path: Path) -> aiosqlite.Connection:
-    """Autocommit: every statement is a transaction of its own, so none is held across an await."""
-    db = await aiosqlite.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
-    try:
-        await db.execute("PRAGMA journal_mode = WAL")
-        await db.execute("PRAGMA synchronous = NORMAL")
-        await _migrate(db, path)
-        await db.execute("CREATE TEMP TABLE asked (key TEXT PRIMARY KEY) WITHOUT ROWID")
-    except BaseException:
-        await db.close()
-        raise
-    return db
-
-
-async def _migrate(db: aiosqlite.Connection, path: Path) -> None:
-    while (version := await _version(db)) != len(MIGRATIONS):
-        if version > len(MIGRATIONS):
-            raise CacheError(
-                f"cache {path} was made by a newer version of hinter: update, or use another --cache"
-            )
-        await db.executescript(
-            f"BEGIN IMMEDIATE; {MIGRATIONS[version]}; PRAGMA user_version = {version + 1}; COMMIT;"
-        )
-
-
-async def _version(db: aiosqlite.Connection) -> int:
-    return int(next(iter(await db.execute_fetchall("PRAGMA user_version")))[0])

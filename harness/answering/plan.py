@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,19 +22,16 @@ class Planner:
     shots: int = 0
     seed: int = 0
 
-    def request(self, case: Case) -> Request:
+    def request(self, case: Case, repeat: int = 0) -> Request:
         constrained = self.model.capabilities.choices and not self.task.multi_label
         return Request(
             model=self.model.identity,
             messages=self.prompt.messages(case.text, self.shots),
             sampling=self._sampling(),
             choices=self.task.labels if constrained else (),
+            repeat=repeat,
             text=case.text,
         )
-
-    def requests(self, cases: Iterable[Case]) -> list[tuple[Case, Request]]:
-        """The cases of a group with their requests, sorted by text: neighbours share the longest prefix."""
-        return [(case, self.request(case)) for case in sorted(cases, key=lambda c: c.text)]
 
     def _sampling(self) -> dict[str, Any]:
         """Every value explicit, so that no server's own defaults apply."""

@@ -8,6 +8,7 @@ what cannot succeed for any ends the run with an ``EndpointError``.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -22,14 +23,17 @@ from tenacity import (
 )
 from tenacity.wait import wait_base
 
+from harness.answering.budget import Budget, prompt_tokens
 from harness.answering.cache import ResponseCache
-from harness.core import Failure, Model, Reply, Request
-from harness.errors import EndpointError, Transient
+from harness.answering.limiter import Limiter
+from harness.core import Failure, Model, Reply, Request, canonical
+from harness.errors import BudgetSpent, EndpointError, Transient
 
 ATTEMPTS = 5
 BACK_OFF = wait_random_exponential(multiplier=0.5, max=30)
 LOST_IN_A_ROW = 5
 QUEUE_PER_WORKER = 4
+GRACE = 10.0
 
 Answer = Reply | Failure
 
@@ -67,21 +71,31 @@ class PoliteWait(wait_base):
 
 
 class Runner:
-    """``async with Runner(model, cache, concurrency) as runner``."""
+    """``async with Runner(model, cache, limiter) as runner``."""
 
     def __init__(
-        self, model: Model, cache: ResponseCache, concurrency: int, back_off: wait_base = BACK_OFF
+        self,
+        model: Model,
+        cache: ResponseCache,
+        limiter: Limiter,
+        budget: Budget | None = None,
+        back_off: wait_base = BACK_OFF,
     ) -> None:
         self.counts = Counts()
         self._model = model
         self._cache = cache
-        self._concurrency = concurrency
-        self._queue: asyncio.Queue[Request] = asyncio.Queue(concurrency * QUEUE_PER_WORKER)
+        self._limiter = limiter
+        self._budget = budget or Budget()
+        self._prepared: asyncio.Task[None] | None = None
+        self._queue: asyncio.Queue[Request] = asyncio.Queue(limiter.ceiling * QUEUE_PER_WORKER)
         self._line = asyncio.Lock()
         self._workers: list[asyncio.Task[None]] = []
         self._flights: dict[str, asyncio.Future[Answer]] = {}
         self._failures: dict[str, Failure] = {}
         self._lost = 0
+        self._busy = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
         self._ended: Exception | None = None
         self._policy = AsyncRetrying(
             stop=stop_after_attempt(ATTEMPTS),
@@ -91,13 +105,22 @@ class Runner:
             reraise=True,
         )
 
+    @property
+    def ceiling(self) -> int:
+        """How many requests may be under way at once, at most."""
+        return self._limiter.ceiling
+
     async def __aenter__(self) -> Runner:
-        self._workers = [asyncio.create_task(self._work()) for _ in range(self._concurrency)]
+        self._workers = [asyncio.create_task(self._work()) for _ in range(self._limiter.ceiling)]
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
+        """Take nothing new; give what is under way, and perhaps paid for, ``GRACE`` seconds to arrive."""
+        self._ended = self._ended or EndpointError("the run has ended")
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._idle.wait(), GRACE)
         for worker in self._workers:
             worker.cancel()
         await asyncio.gather(*self._workers, return_exceptions=True)
@@ -145,12 +168,10 @@ class Runner:
             if self._ended is not None:
                 self._land(request.key, self._ended)
                 continue
-            self.counts.sent += 1
             try:
                 answer = await self._ask(request)
             except Exception as error:
-                self._ended = error
-                self.counts.failed += 1
+                self._ended = self._ended or error
                 self._land(request.key, error)
                 continue
             if isinstance(answer, Reply):
@@ -162,6 +183,21 @@ class Runner:
             self._land(request.key, answer)
 
     async def _ask(self, request: Request) -> Answer:
+        await self._prepare()
+        if (reason := self._budget.reserve(request)) is not None:
+            raise BudgetSpent(reason)
+        self.counts.sent += 1
+        answer: Answer | None = None
+        try:
+            answer = await self._try(request)
+        except Exception:
+            self.counts.failed += 1
+            raise
+        finally:
+            self._budget.settle(request, answer if isinstance(answer, Reply) else None)
+        return answer
+
+    async def _try(self, request: Request) -> Answer:
         try:
             answer: Answer = await self._policy.copy()(self._attempt, request)
         except Transient as error:
@@ -174,9 +210,37 @@ class Runner:
         return answer
 
     async def _attempt(self, request: Request) -> Answer:
-        started = time.perf_counter()
-        answer = await self._model.answer(request)
-        return replace(answer, latency=time.perf_counter() - started) if isinstance(answer, Reply) else answer
+        """One attempt, within the limiter; its latency counts from when it may be sent."""
+        if self._ended is not None:
+            raise self._ended
+        await self._limiter.acquire(prompt_tokens(request) + int(request.sampling.get("max_tokens", 0)))
+        started, latency, throttled = time.perf_counter(), None, False
+        self._busy += 1
+        self._idle.clear()
+        try:
+            answer = await self._model.answer(request)
+            latency = time.perf_counter() - started
+            return replace(answer, latency=latency) if isinstance(answer, Reply) else answer
+        except Transient as error:
+            throttled = error.throttled
+            raise
+        finally:
+            self._busy -= 1
+            if not self._busy:
+                self._idle.set()
+            self._limiter.release(latency, throttled)
+
+    async def _prepare(self) -> None:
+        """Once, before the first request: how the endpoint is asked, as an earlier run found it or anew."""
+        if self._prepared is None:
+            self._prepared = asyncio.create_task(self._negotiate())
+        await asyncio.shield(self._prepared)
+
+    async def _negotiate(self) -> None:
+        endpoint = canonical(dict(self._model.identity))
+        found = await self._model.prepare(await self._cache.dialect(endpoint))
+        if found is not None:
+            await self._cache.learn(endpoint, found)
 
     def _count_retry(self, _: RetryCallState) -> None:
         self.counts.retried += 1

@@ -18,6 +18,7 @@ COMMANDS = {
     "models": "List systems under test.",
     "lexicon": "List, show, validate or import bias dictionaries.",
     "doctor": "Say what is installed and what answers.",
+    "serve": "Run a vLLM server with the right flags.",
 }
 
 

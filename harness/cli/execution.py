@@ -1,14 +1,15 @@
-"""Running the pipeline from a terminal: a progress bar, a log, and Ctrl-C that is answered at once."""
+"""Running the pipeline from a terminal: progress, a log, and Ctrl-C that is answered at once."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import Any
 
 from rich.console import Console
@@ -18,20 +19,18 @@ from harness import pipeline
 from harness.config import RunConfig
 
 PLAIN_SECONDS = 10.0
+REFRESH_SECONDS = 0.25
 
 
 def audit(config: RunConfig, overwrite: bool, quiet: bool) -> dict[str, Any]:
     """``pipeline.run`` with progress on standard error."""
     logging.basicConfig(level=logging.WARNING, format="hinter: %(message)s", stream=sys.stderr)
-    watch, stop = _bar() if sys.stderr.isatty() and not quiet else (_lines() if not quiet else _silent())
-    try:
-        return asyncio.run(_interruptible(config, watch, overwrite))
-    finally:
-        stop()
+    return asyncio.run(_interruptible(config, overwrite, quiet))
 
 
-async def _interruptible(config: RunConfig, watch: pipeline.Watcher, overwrite: bool) -> dict[str, Any]:
-    task = asyncio.create_task(pipeline.run(config, watch, overwrite))
+async def _interruptible(config: RunConfig, overwrite: bool, quiet: bool) -> dict[str, Any]:
+    shown: list[pipeline.Progress] = []
+    task = asyncio.create_task(pipeline.run(config, shown.append, overwrite))
 
     def interrupt() -> None:
         if task.cancelling():
@@ -40,50 +39,75 @@ async def _interruptible(config: RunConfig, watch: pipeline.Watcher, overwrite: 
         task.cancel()
 
     loop = asyncio.get_running_loop()
-    try:
+    with contextlib.suppress(NotImplementedError, RuntimeError):  # elsewhere the default handlers stand
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, interrupt)
-    except (NotImplementedError, RuntimeError):  # no such handlers here: the default ones stand
-        pass
-    return await task
+    show = _bar if sys.stderr.isatty() else _lines
+    with contextlib.nullcontext() if quiet else show(shown, loop):
+        return await task
 
 
-def describe(progress: pipeline.Progress) -> str:
+def describe(progress: pipeline.Progress, seconds: float) -> str:
+    """What was sent, at what rate, and what it has cost so far."""
     counts = progress.counts
-    return f"{counts.sent} sent, {counts.cached} cached, {counts.failed} failed"
+    said = f"{counts.sent} sent ({counts.sent / max(seconds, 1e-9):.1f}/s), {counts.cached} cached"
+    if counts.failed:
+        said += f", {counts.failed} failed"
+    tokens = counts.prompt_tokens + counts.completion_tokens
+    if tokens:
+        said += f", {tokens / 1000:.0f}k tokens"
+    cost = progress.cost()
+    return said + (f", {cost:.2f} USD" if cost is not None else "")
 
 
-def _bar() -> tuple[pipeline.Watcher, Callable[[], None]]:
-    bar = Progress(
+@contextlib.contextmanager
+def _every(seconds: float, loop: asyncio.AbstractEventLoop, act: Any) -> Iterator[None]:
+    """Call ``act`` every so many seconds while the block runs."""
+    handle: asyncio.TimerHandle | None = None
+
+    def tick() -> None:
+        nonlocal handle
+        act()
+        handle = loop.call_later(seconds, tick)
+
+    handle = loop.call_later(seconds, tick)
+    try:
+        yield
+    finally:
+        handle.cancel()
+
+
+@contextlib.contextmanager
+def _bar(shown: list[pipeline.Progress], loop: asyncio.AbstractEventLoop) -> Iterator[None]:
+    started = time.monotonic()
+    columns = (
         TextColumn("texts"),
-        BarColumn(),
+        BarColumn(bar_width=20),
         MofNCompleteColumn(),
         TextColumn("{task.description}"),
         TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
     )
-    bar.start()
-    task = bar.add_task("reading texts and models", total=None)
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("reading texts, parser and lexicon", total=None)
 
-    def watch(progress: pipeline.Progress) -> None:
-        bar.update(task, total=progress.total, completed=progress.documents, description=describe(progress))
+        def act() -> None:
+            for progress in shown[:1]:
+                said = describe(progress, time.monotonic() - started)
+                bar.update(task, total=progress.total, completed=progress.documents, description=said)
 
-    return watch, bar.stop
+        with _every(REFRESH_SECONDS, loop, act):
+            yield
 
 
-def _lines() -> tuple[pipeline.Watcher, Callable[[], None]]:
+@contextlib.contextmanager
+def _lines(shown: list[pipeline.Progress], loop: asyncio.AbstractEventLoop) -> Iterator[None]:
     """A line now and then, where nobody can see a bar."""
-    last = time.monotonic()
+    started = time.monotonic()
 
-    def watch(progress: pipeline.Progress) -> None:
-        nonlocal last
-        if time.monotonic() - last >= PLAIN_SECONDS:
-            last = time.monotonic()
-            print(f"texts {progress.documents}/{progress.total}: {describe(progress)}", file=sys.stderr)
+    def act() -> None:
+        for progress in shown[:1]:
+            said = describe(progress, time.monotonic() - started)
+            print(f"texts {progress.documents}/{progress.total}: {said}", file=sys.stderr, flush=True)
 
-    return watch, lambda: None
-
-
-def _silent() -> tuple[pipeline.Watcher, Callable[[], None]]:
-    return (lambda _: None), (lambda: None)
+    with _every(PLAIN_SECONDS, loop, act):
+        yield

@@ -17,9 +17,9 @@ def command(config_file: str | None, as_json: bool, **options: Any) -> None:
     """Count what a run with the same options would make and send; send nothing."""
     import asyncio
 
-    from harness import pipeline
+    from harness.planning import plan
 
-    counts = asyncio.run(pipeline.plan(configuration(config_file, options)))
+    counts = asyncio.run(plan(configuration(config_file, options)))
     if as_json:
         click.echo(json.dumps(counts))
         return
@@ -28,5 +28,12 @@ def command(config_file: str | None, as_json: bool, **options: Any) -> None:
         f"  texts      {counts['documents']:>9,}, of which {counts['eligible']:,} have a term\n"
         f"  mutants    {counts['generated']:>9,}, of which {counts['valid']:,} keep the grammar\n"
         f"  requests   {counts['unique']:>9,} different ones, {counts['cached']:,} in the cache\n"
-        f"  to send    {counts['to_send']:>9,}"
+        f"  to send    {counts['to_send']:>9,}\n"
+        f"  tokens     {counts['prompt_tokens']:>9,} in, {counts['completion_tokens']:,} out"
+        f" (by {counts['tokens_by']})\n"
+        f"  price      {_price(counts['cost_usd']):>9}"
     )
+
+
+def _price(cost: float | None) -> str:
+    return "not known: give [model] price in the configuration" if cost is None else f"{cost:.2f} USD"

@@ -33,6 +33,9 @@ class FunctionModel:
         self._function = function
         self._view = _view(function, name)
 
+    async def prepare(self, known: Mapping[str, Any] | None) -> None:
+        return None
+
     async def answer(self, request: Request) -> Reply | Failure:
         try:
             answer = self._function(self._view(request))

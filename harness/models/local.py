@@ -37,6 +37,9 @@ class LlamaModel:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="llama")
         self._server: Any = None
 
+    async def prepare(self, known: Mapping[str, Any] | None) -> None:
+        return None
+
     async def answer(self, request: Request) -> Reply | Failure:
         loop = asyncio.get_running_loop()
         return _reply(await loop.run_in_executor(self._thread, self._complete, _body(request)))
@@ -79,6 +82,9 @@ class VaderModel:
         self.capabilities = Capabilities(choices=True)
         self.identity: Mapping[str, Any] = {"kind": "vader", "version": version("vaderSentiment")}
         self._analyzer = SentimentIntensityAnalyzer()
+
+    async def prepare(self, known: Mapping[str, Any] | None) -> None:
+        return None
 
     async def answer(self, request: Request) -> Reply | Failure:
         """The label by the sign of the compound score (-1..1), which is kept as the reply's score."""

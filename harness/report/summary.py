@@ -14,8 +14,8 @@ from harness.statistics import cluster_bootstrap, rate, wilson
 if TYPE_CHECKING:
     import polars as pl
 
+    from harness.answering.budget import Prices
     from harness.answering.runner import Counts
-    from harness.config import Price
     from harness.folder import RunFolder
 
 SCHEMA = 1
@@ -36,8 +36,11 @@ class Facts:
     attributes: tuple[str, ...]
     order: int
     max_pairs: int | None
+    repeats: int
+    confirm: int
     counts: Counts
-    price: Price | None
+    prices: Prices | None
+    facts: Mapping[str, Any]
     seconds: float
 
 
@@ -67,28 +70,25 @@ def build(folder: RunFolder, facts: Facts) -> dict[str, Any]:
         },
         "answers": answer_counts(answers),
         "accuracy": accuracy(cases, answers),
-        "results": results(verdicts, facts.attributes, facts.order),
+        "results": results(verdicts, facts.attributes, facts.order, facts.confirm > 0),
         "venn": venn(verdicts, facts.attributes, facts.order),
-        "noise": noise(),
+        "noise": noise(folder.scan("noise"), facts.repeats),
         "tokens": {
             "prompt": counts.prompt_tokens,
             "completion": counts.completion_tokens,
             "cached": counts.cached_tokens,
         },
-        "cost_usd": cost(counts, facts.price),
+        "cost_usd": cost(counts, facts.prices),
+        "model_facts": dict(facts.facts),
         "seconds": {"total": round(facts.seconds, 3)},
     }
 
 
-def cost(counts: Counts, price: Price | None) -> float | None:
-    """USD for all distinct replies at ``price`` (per million tokens), None where it is not known."""
-    if price is None:
+def cost(counts: Counts, prices: Prices | None) -> float | None:
+    """USD for all distinct replies of the audit, None where the prices are not known."""
+    if prices is None:
         return None
-    cached = price.cached_input if price.cached_input is not None else price.input
-    fresh = counts.prompt_tokens - counts.cached_tokens
-    return (
-        fresh * price.input + counts.cached_tokens * cached + counts.completion_tokens * price.output
-    ) / 1e6
+    return prices.of(counts.prompt_tokens, counts.completion_tokens, counts.cached_tokens)
 
 
 def case_counts(cases: pl.LazyFrame) -> dict[str, Any]:
@@ -145,8 +145,13 @@ def accuracy(cases: pl.LazyFrame, answers: pl.LazyFrame) -> dict[str, Any] | Non
     }
 
 
-def results(verdicts: pl.LazyFrame, attributes: Sequence[str], order: int) -> list[dict[str, Any]]:
-    """One row for each set of up to ``order`` attributes, atomic first (HINTER, RQ1)."""
+def results(
+    verdicts: pl.LazyFrame, attributes: Sequence[str], order: int, confirmed: bool = False
+) -> list[dict[str, Any]]:
+    """One row for each set of up to ``order`` attributes, atomic first (HINTER, RQ1).
+
+    ``confirmed``: the flips were asked again; else how many held is not known.
+    """
     import polars as pl
 
     status, hidden = pl.col("status"), pl.col("hidden")
@@ -161,12 +166,14 @@ def results(verdicts: pl.LazyFrame, attributes: Sequence[str], order: int) -> li
             hidden=(hidden == "yes").sum(),
             shown=(hidden == "no").sum(),
             hidden_undetermined=(hidden == "undetermined").sum(),
+            confirmed=pl.col("confirmed").sum(),
         )
         .sort("key", "document")
         .collect()
     )
     sets = [chosen for size in range(1, order + 1) for chosen in combinations(attributes, size)]
-    return [_result(chosen, by_original.filter(pl.col("key") == SEPARATOR.join(chosen))) for chosen in sets]
+    rows = [_result(chosen, by_original.filter(pl.col("key") == SEPARATOR.join(chosen))) for chosen in sets]
+    return rows if confirmed else [{**row, "confirmed": None} for row in rows]
 
 
 def _result(attributes: tuple[str, ...], rows: pl.DataFrame) -> dict[str, Any]:
@@ -188,7 +195,7 @@ def _result(attributes: tuple[str, ...], rows: pl.DataFrame) -> dict[str, Any]:
         "hidden_rate": rate(total["hidden"], determined),
         "hidden_ci95": wilson(total["hidden"], determined),
         "hidden_undetermined": total["hidden_undetermined"],
-        "confirmed": None,
+        "confirmed": total["confirmed"],
         "originals": rows.height,
         "biased_originals": int((rows["biased"] > 0).sum()),
     }
@@ -219,9 +226,23 @@ def venn(verdicts: pl.LazyFrame, attributes: Sequence[str], order: int) -> list[
     return pairs
 
 
-def noise() -> dict[str, Any]:
-    """The self-flip rate: not measured without repeats, and said so."""
-    return {"repeats": 0, "originals": 0, "flips": 0, "rate": None, "ci95": None}
+def noise(rows: pl.LazyFrame, repeats: int) -> dict[str, Any]:
+    """The self-flip rate: how often an original's answer, asked again, is not the first one.
+
+    ``rate`` is over the repeated answers that were read, the unit in which a mutant flips too.
+    """
+    import polars as pl
+
+    total = rows.select("asked", "read", "flips").sum().collect().row(0, named=True)
+    read, flips = int(total["read"] or 0), int(total["flips"] or 0)
+    return {
+        "repeats": repeats,
+        "originals": int(rows.filter(pl.col("read") > 0).select(pl.len()).collect().item()),
+        "answers": read,
+        "flips": flips,
+        "rate": rate(flips, read),
+        "ci95": wilson(flips, read),
+    }
 
 
 def crossed(summary: Mapping[str, Any], limit: float) -> list[Mapping[str, Any]]:

@@ -79,7 +79,8 @@ def noise(figures: Figures) -> str:
     measured = figures["noise"]
     if not measured["repeats"] or measured["rate"] is None:
         return "How often the model changes its answer to the very same text was not measured in this run."
-    share = proportion(measured["flips"], measured["originals"], measured["ci95"], "originals")
+    asked = f"answers to {counted(measured['originals'], 'original')} asked again"
+    share = proportion(measured["flips"], measured["answers"], measured["ci95"], asked)
     return f"Asked again about the very same text, the model changed its answer for {share}."
 
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tenacity import AsyncRetrying, RetryCallState, wait_fixed, wait_none
 
 from harness.answering.cache import ResponseCache
+from harness.answering.limiter import Limiter
 from harness.answering.runner import ATTEMPTS, LOST_IN_A_ROW, Answer, Counts, PoliteWait, Runner
 from harness.core import Capabilities, Failure, Message, Reply, Request
 from harness.errors import EndpointError, Transient
@@ -32,6 +33,9 @@ class Scripted:
         self.asked: Counter[str] = Counter()
         self._answer = answer
 
+    async def prepare(self, known: Mapping[str, Any] | None) -> None:
+        return None
+
     async def answer(self, request: Request) -> Answer:
         self.asked[request.text] += 1
         await asyncio.sleep(0)
@@ -45,7 +49,10 @@ def ask(
     model: Scripted, texts: list[str], path: Path, times: int = 1
 ) -> tuple[list[dict[str, Answer]], Counts]:
     async def work() -> tuple[list[dict[str, Answer]], Counts]:
-        async with ResponseCache(path) as cache, Runner(model, cache, 4, back_off=wait_none()) as runner:
+        async with (
+            ResponseCache(path) as cache,
+            Runner(model, cache, Limiter(4, 4), back_off=wait_none()) as runner,
+        ):
             asked = [runner.replies([one(text) for text in texts]) for _ in range(times)]
             return list(await asyncio.gather(*asked)), runner.counts
 

@@ -59,15 +59,15 @@ def make(tmp_path: Path) -> Maker:
         folder.open("", {})
         for _ in folder.keep_cases(case for case, *_ in rows):
             pass
-        with folder.answers() as answers, folder.verdicts() as verdicts:
+        with folder.parts("answers") as answers, folder.parts("verdicts") as verdicts:
             for case, outcome, status, hidden in rows:
                 if outcome is not None:
                     answers.add((case, outcome, "reply"))
                 if status is not None:
                     verdict = Verdict(case.id, "star", status, hidden, case.attributes)
                     verdicts.add((verdict, case.document))
-        folder.merge("answers")
-        folder.merge("verdicts")
+        for name in ("answers", "verdicts", "noise"):
+            folder.merge(name)
         return folder
 
     return folder_of
@@ -90,7 +90,10 @@ def figures_of(
         order=order,
         max_pairs=None,
         counts=Counts(),
-        price=None,
+        repeats=0,
+        confirm=0,
+        prices=None,
+        facts={},
         seconds=1.0,
     )
     return summary.build(folder, facts)
@@ -393,8 +396,16 @@ def test_missing_says_how_much(make: Maker) -> None:
 
 
 def test_noise_is_told_or_said_to_be_unknown() -> None:
-    assert "was not measured" in words.noise({"noise": summary.noise()})
-    measured = {"repeats": 3, "originals": 80, "flips": 4, "rate": 0.05, "ci95": [0.02, 0.12]}
+    unknown = {"repeats": 0, "originals": 0, "answers": 0, "flips": 0, "rate": None, "ci95": None}
+    assert "was not measured" in words.noise({"noise": unknown})
+    measured = {
+        "repeats": 3,
+        "originals": 80,
+        "answers": 240,
+        "flips": 12,
+        "rate": 0.05,
+        "ci95": [0.02, 0.12],
+    }
     assert words.noise({"noise": measured}).endswith(
-        "4 of 80 originals (5.0 %, 95 % interval 2.0 to 12.0 %)."
+        "12 of 240 answers to 80 originals asked again (5.0 %, 95 % interval 2.0 to 12.0 %)."
     )

@@ -48,12 +48,12 @@ def folder(tmp_path: Path) -> RunFolder:
     made = RunFolder(tmp_path / "run")
     made.open("", {})
     cases = [Case(name, document, document, "atomic", "text", some) for document, name, some, *_ in rows]
-    with made.verdicts() as verdicts, made.answers() as answers:
+    with made.parts("verdicts") as verdicts, made.parts("answers") as answers:
         for case, (*_, status, hidden) in zip(made.keep_cases(iter(cases)), rows, strict=True):
             answers.add((case, Outcome(frozenset({"x"})), ""))
             verdicts.add((Verdict(case.id, "star", status, hidden, case.attributes), case.document))
-    made.merge("answers")
-    made.merge("verdicts")
+    for name in ("answers", "verdicts", "noise"):
+        made.merge(name)
     return made
 
 

@@ -1,0 +1,265 @@
+"""How fast requests are sent and cached replies are read, and what a prefix cache can reuse.
+
+    python benchmarks/answering.py [--requests 5000] [--cached 100000] [--kills 10]
+
+Each part compares with a naive way in the same run. Needs the shared reviews for the prefix part
+(environment variable HINTER_SHARED, default ../shared).
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import platform
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+
+from harness import documents, registry
+from harness.answering import render
+from harness.answering.cache import ResponseCache
+from harness.answering.limiter import Limiter
+from harness.answering.parse import LabelReader
+from harness.answering.plan import Planner
+from harness.answering.runner import Runner
+from harness.core import Case, DocumentOptions, Reply, Request
+from harness.models import wire
+from harness.models.openai import OpenAIModel
+
+ROOT = Path(__file__).parents[1]
+SHARED = (ROOT / os.environ.get("HINTER_SHARED", "../shared") / "data").resolve()
+CONCURRENCY = 64
+BLOCK = 16  # tokens in a block of vLLM's prefix cache
+CHARACTERS_A_TOKEN = 4
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--requests", type=int, default=5000)
+    options.add_argument("--cached", type=int, default=100_000)
+    options.add_argument("--kills", type=int, default=10)
+    options.add_argument("--only", choices=["throughput", "cached", "prefix", "kills"])
+    options.add_argument("--child", type=int, help=argparse.SUPPRESS)
+    given = options.parse_args()
+    if given.child:
+        print(json.dumps(read_cached(given.child)))
+        return
+    print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}")
+    parts = {
+        "throughput": lambda: throughput(given.requests),
+        "cached": lambda: cached(given.cached),
+        "prefix": prefix,
+        "kills": lambda: kills(given.kills),
+    }
+    for name, part in parts.items():
+        if given.only in (None, name):
+            part()
+
+
+@contextmanager
+def instant() -> Iterator[str]:
+    """The base URL of a server in a process of its own that answers at once."""
+    server = subprocess.Popen(
+        [sys.executable, str(Path(__file__).with_name("instant_server.py"))],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert server.stdout is not None
+        yield server.stdout.readline().strip()
+    finally:
+        server.kill()
+        server.wait()
+
+
+def planner(model: OpenAIModel) -> Planner:
+    task = registry.task("imdb")
+    return Planner(task, render.load(task.prompt, task.labels), model)
+
+
+def texts(number: int) -> Iterator[Case]:
+    """Cases of review-like length, all different."""
+    words = "the waiter at this small place was kind and the film they showed had a heart of its own".split()
+    draw = random.Random(0)
+    for n in range(number):
+        text = f"{n} " + " ".join(draw.choices(words, k=60))
+        yield Case(str(n), str(n), str(n), "original", text)
+
+
+def throughput(number: int) -> None:
+    """Requests a second of the runner (with its cache) over a bare httpx2 loop with the same bodies."""
+    with instant() as url, tempfile.TemporaryDirectory() as folder:
+        model = OpenAIModel("instant", url, choices="none")
+        requests = [planner(model).request(case) for case in texts(number)]
+        bare = max(asyncio.run(_bare(url, requests)) for _ in range(2))
+        ours = max(asyncio.run(_ours(model, requests, Path(folder) / f"{n}.sqlite")) for n in range(2))
+        print(f"throughput at concurrency {CONCURRENCY}, {number} requests to an instant server")
+        print(f"  bare httpx2.AsyncClient {bare:>8,.0f} requests/s")
+        print(f"  ours                    {ours:>8,.0f} requests/s, ratio {ours / bare:.2f}")
+
+
+async def _bare(url: str, requests: Sequence[Request]) -> float:
+    import httpx2
+
+    queue = iter(requests)
+    limits = httpx2.Limits(max_connections=CONCURRENCY, max_keepalive_connections=CONCURRENCY)
+    async with httpx2.AsyncClient(limits=limits, timeout=60) as client:
+
+        async def work() -> None:
+            for request in queue:
+                body = wire.body("instant", request, wire.Dialect(choices="none"))
+                answer = await client.post(f"{url}/chat/completions", json=body)
+                wire.read(answer.json())
+
+        started = time.perf_counter()
+        await asyncio.gather(*(work() for _ in range(CONCURRENCY)))
+        return len(requests) / (time.perf_counter() - started)
+
+
+async def _ours(model: OpenAIModel, requests: Sequence[Request], path: Path) -> float:
+    started = time.perf_counter()
+    async with (
+        ResponseCache(path) as cache,
+        Runner(model, cache, Limiter(CONCURRENCY, CONCURRENCY)) as runner,
+    ):
+        batches = [requests[n : n + 256] for n in range(0, len(requests), 256)]
+        await asyncio.gather(*(runner.replies(batch) for batch in batches))
+        assert runner.counts.sent == len(requests)
+    taken = time.perf_counter() - started
+    await model.close()
+    return len(requests) / taken
+
+
+def cached(number: int) -> None:
+    """Replies a second of a run answered from the cache, and memory against a tenth of it."""
+    small, large = (_child(n) for n in (number // 10, number))
+    print(f"fully cached: {large['rate']:,.0f} replies/s over {number:,} requests (made, looked up, read)")
+    print(
+        f"  peak memory {small['memory']:.0f} MB for {number // 10:,}, {large['memory']:.0f} MB for {number:,}"
+    )
+
+
+def _child(number: int) -> dict[str, float]:
+    command = [sys.executable, __file__, "--child", str(number)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    found: dict[str, float] = json.loads(done.stdout)
+    return found
+
+
+def read_cached(number: int) -> dict[str, float]:
+    """In a process of its own: fill a cache, then read all of it as a run does."""
+    model = OpenAIModel("instant", "http://127.0.0.1:9/v1", choices="none")
+    plan, read = planner(model), LabelReader(("Negative", "Positive"))
+
+    async def fill(path: Path) -> None:
+        async with ResponseCache(path) as cache:
+            for n, case in enumerate(texts(number)):
+                cache.keep(plan.request(case), Reply("Positive", prompt_tokens=100, completion_tokens=2))
+                if n % 1000 == 0:
+                    await asyncio.sleep(0.01)
+
+    async def look(path: Path) -> float:
+        cases = texts(number)
+        started = time.perf_counter()
+        async with ResponseCache(path) as cache, Runner(model, cache, Limiter(4, 4)) as runner:
+            while some := list(islice(cases, 256)):
+                answers = await runner.replies([plan.request(case) for case in some])
+                assert all(read(a).read for a in answers.values() if isinstance(a, Reply))
+            assert runner.counts.cached == number
+        return number / (time.perf_counter() - started)
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "c.sqlite"
+        asyncio.run(fill(path))
+        rate = asyncio.run(look(path))
+    return {"rate": rate, "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+
+
+def prefix() -> None:
+    """The share of prompt tokens that a prefix cache of vLLM's kind can reuse, in our order and shuffled."""
+    reviews = SHARED / "biasfinder" / "imdb_small"
+    if not reviews.is_dir():
+        print(f"prefix order: no reviews at {reviews}: set HINTER_SHARED")
+        return
+    from harness import config
+
+    model = OpenAIModel("m", "http://127.0.0.1:9/v1", choices="none")
+    plan, prompts = planner(model), []
+    suite = registry.suite(config.load(None, {"documents.path": str(reviews), "hinter.max_pairs": 4}))
+    groups: dict[str, list[str]] = {}
+    for case in suite.cases(documents.read(DocumentOptions(str(reviews), limit=60), ("0", "1"))):
+        if case.valid:
+            said = plan.request(case).messages
+            groups.setdefault(case.group, []).append("\n".join(m.content for m in said))
+    for group in groups.values():
+        prompts += sorted(group)
+    shuffled = random.Random(0).sample(prompts, len(prompts))
+    print(
+        f"prefix order: {len(prompts):,} prompts of {len(groups)} reviews, a cache of 2,000 blocks of {BLOCK} tokens"
+    )
+    print(f"  ours {reusable(prompts):.1%} of prompt tokens reusable, shuffled {reusable(shuffled):.1%}")
+
+
+def reusable(prompts: Sequence[str], blocks: int = 2000) -> float:
+    """Blocks found in a least-recently-used cache of prefixes, by blocks asked for."""
+    kept: dict[int, None] = {}
+    hits = asked = 0
+    size = BLOCK * CHARACTERS_A_TOKEN
+    for prompt in prompts:
+        found = True
+        for end in range(size, len(prompt) + 1, size):
+            name = hash(prompt[:end])
+            asked += 1
+            found = found and name in kept
+            hits += found
+            kept.pop(name, None)
+            kept[name] = None
+            if len(kept) > blocks:
+                del kept[next(iter(kept))]
+    return hits / asked
+
+
+def kills(times: int) -> None:
+    """``kill -9`` at random moments over some 2,000 requests: what is sent in all, and the figures."""
+    draw = random.Random(0)
+    with instant() as url, tempfile.TemporaryDirectory() as folder:
+        rows = "\n".join(f'"The British waiter {n} was kind to the old women.",Positive' for n in range(60))
+        (Path(folder) / "t.csv").write_text(f"text,label\n{rows}\n", encoding="utf-8")
+        arguments = ["run", "--data", "t.csv", "--model", "instant", "--base-url", url, "--max-pairs", "5"]
+        arguments += ["--json", "--quiet", "--concurrency", "8"]
+        command = [sys.executable, "-m", "harness", *arguments]
+        killed = 0
+        for _ in range(times):
+            run = subprocess.Popen([*command, "--out", "k"], cwd=folder, stdout=subprocess.DEVNULL)
+            time.sleep(draw.uniform(1.2, 2.4))
+            killed += run.poll() is None
+            run.kill()
+            run.wait()
+        last = _figures([*command, "--out", "k"], folder)
+        whole = _figures([*command, "--out", "w", "--cache", "w.sqlite"], folder)
+        same = all(last[key] == whole[key] for key in ("results", "answers", "cases"))
+        print(
+            f"kill -9: {killed} of {times} runs killed in the middle; figures equal to an undisturbed run: {same}"
+        )
+        print(
+            f"  {whole['requests']['unique']:,} requests in all; the last run sent {last['requests']['sent']:,}"
+        )
+
+
+def _figures(command: Sequence[str], folder: str) -> dict[str, dict[str, int]]:
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    figures: dict[str, dict[str, int]] = json.loads(done.stdout)
+    return figures
+
+
+if __name__ == "__main__":
+    main()

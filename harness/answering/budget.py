@@ -1,0 +1,63 @@
+"""What a run may send and spend. It stops before the limit, counting what is under way at its worst."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from harness.core import Reply, Request
+
+CHARACTERS_A_TOKEN = 3  # fewer than English text has, so that the estimate is no underestimate
+TOKENS_A_MESSAGE = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """USD per million tokens."""
+
+    input: float
+    output: float
+    cached_input: float | None = None
+
+    def of(self, prompt: int, completion: int, cached: int = 0) -> float:
+        """What a reply of so many tokens costs; ``cached`` are those of the prompt read from a cache."""
+        rate = self.input if self.cached_input is None else self.cached_input
+        return ((prompt - cached) * self.input + cached * rate + completion * self.output) / 1e6
+
+
+@dataclass
+class Budget:
+    """At most ``requests`` sent and ``cost`` spent in this run; None for no limit."""
+
+    requests: int | None = None
+    cost: float | None = None
+    prices: Prices | None = None
+    sent: int = 0
+    spent: float = 0.0
+    _reserved: dict[str, float] = field(default_factory=dict)
+
+    def reserve(self, request: Request) -> str | None:
+        """Take ``request`` into the budget; why not, where it does not fit."""
+        if self.requests is not None and self.sent >= self.requests:
+            return f"the budget of {self.requests} requests is used up"
+        worst = self._worst(request)
+        if self.cost is not None and self.spent + sum(self._reserved.values()) + worst > self.cost:
+            return f"the budget of {self.cost} USD is used up ({self.spent:.4f} spent)"
+        self.sent += 1
+        self._reserved[request.key] = worst
+        return None
+
+    def settle(self, request: Request, reply: Reply | None) -> None:
+        """What it did cost. Without a reply nothing is known to be spent."""
+        self._reserved.pop(request.key, None)
+        if reply is not None and self.prices is not None:
+            self.spent += self.prices.of(reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens)
+
+    def _worst(self, request: Request) -> float:
+        if self.prices is None:
+            return 0.0
+        return self.prices.of(prompt_tokens(request), int(request.sampling.get("max_tokens", 0)))
+
+
+def prompt_tokens(request: Request) -> int:
+    """A generous estimate of a request's prompt tokens, from its characters."""
+    return sum(len(m.content) // CHARACTERS_A_TOKEN + TOKENS_A_MESSAGE for m in request.messages)

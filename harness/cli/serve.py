@@ -1,0 +1,48 @@
+"""``hinter serve``."""
+
+from __future__ import annotations
+
+import shlex
+import signal
+from typing import Any
+
+import click
+
+
+@click.command("serve")
+@click.argument("name")
+@click.argument("flags", nargs=-1, type=click.UNPROCESSED, metavar="[-- VLLM FLAGS]")
+@click.option("--port", type=click.IntRange(1, 65535), default=8000, show_default=True, help="Its port.")
+@click.option("--revision", help="The model's revision: a branch, a tag or a commit.")
+@click.option("--max-model-len", type=click.IntRange(1), help="Tokens of prompt and answer at most.")
+@click.option("--dtype", help="The type of weights and activations, as in float32.")
+def command(name: str, flags: tuple[str, ...], port: int, **options: Any) -> int:
+    """Run a vLLM server for the model NAME with the flags that audits need, until Ctrl-C.
+
+    Its address and the command that uses it are printed when it is ready; its log goes to standard error.
+    What follows -- is passed on to vllm serve.
+    """
+    from harness.errors import ModelError
+    from harness.models.vllm_server import Settings, VllmServer
+
+    name = name.removeprefix("vllm:")
+    server = VllmServer(Settings(name, flags=flags, **options), port, foreground=True)
+    before = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        server.start()
+        click.echo(server.url)
+        click.echo(f"hinter run --model {shlex.quote(name)} --base-url {server.url}")
+        end = server.wait()
+    except KeyboardInterrupt:
+        click.echo("hinter: stopping the server", err=True)
+        return 130
+    finally:
+        server.stop()
+        signal.signal(signal.SIGTERM, before)
+    if not end.endswith("status 0"):
+        raise ModelError(server.fault(end))
+    return 0
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt

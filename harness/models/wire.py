@@ -1,0 +1,247 @@
+"""Chat completions as JSON, out and in: what is sent in an endpoint's dialect, what its answer means.
+
+A ``Dialect`` is learnt from the endpoint's own answers, never from a list of model names.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
+
+from harness.core import Failure, Reply, Request, Token
+from harness.errors import EndpointError, Transient
+
+Choices = Literal["unknown", "structured_outputs", "grammar", "json_schema", "none"]
+TOP_LOGPROBS = 5
+TOKENS_KEPT = 16
+TRANSIENT_STATUS = {408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529}
+THROTTLED_STATUS = {429, 503, 529}
+TERMINAL_CODES = {"insufficient_quota", "billing_hard_limit_reached", "invalid_api_key", "model_not_found"}
+TOO_LONG = (
+    "context_length_exceeded",
+    "exceed_context_size",
+    "maximum context length",
+    "context size",
+    "too long",
+)
+FILTERED = ("content_filter", "content_policy", "responsibleaipolicyviolation")
+NO_SYSTEM = ("system role not supported", "system role is not supported", "system message is not supported")
+NO_CHAT = ("chat template", "not a chat model")
+# Parameters that a greedy answer can do without; a server that rejects one is asked without it.
+OPTIONAL = {
+    "temperature",
+    "top_p",
+    "seed",
+    "frequency_penalty",
+    "presence_penalty",
+    "logprobs",
+    "top_logprobs",
+    "response_format",
+    "structured_outputs",
+    "grammar",
+    "top_k",
+    "min_p",
+    "repetition_penalty",
+    "repeat_penalty",
+}
+# What a kind of server would otherwise take from elsewhere (vLLM: the model's generation_config.json).
+OWN_DEFAULTS: Mapping[str, Mapping[str, float]] = {
+    "vllm": {"top_k": 0, "min_p": 0.0, "repetition_penalty": 1.0},
+    "llamacpp": {"repeat_penalty": 1.0},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How one endpoint is asked: its name for the token limit, what it rejects, how labels are enforced."""
+
+    server: str = ""
+    token_limit: str = "max_tokens"  # noqa: S105
+    dropped: tuple[str, ...] = ()
+    system: bool = True
+    chat: bool = True
+    choices: Choices = "unknown"
+
+    @property
+    def greedy(self) -> bool:
+        """Whether the endpoint is asked at temperature zero."""
+        return "temperature" not in self.dropped
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Dialect:
+        return cls(**{**data, "dropped": tuple(data.get("dropped", ()))})
+
+
+class Rejected(Exception):
+    """The request was refused for the way it was put: ask again in ``dialect``."""
+
+    def __init__(self, dialect: Dialect, message: str) -> None:
+        super().__init__(message)
+        self.dialect = dialect
+
+
+def path(dialect: Dialect) -> str:
+    return "/chat/completions" if dialect.chat else "/completions"
+
+
+def body(name: str, request: Request, dialect: Dialect) -> dict[str, Any]:
+    """The JSON of a request in an endpoint's dialect, every sampling value explicit."""
+    sampling = dict(request.sampling)
+    limit = sampling.pop("max_tokens", None)
+    if sampling.get("logprobs"):
+        sampling["top_logprobs"] = TOP_LOGPROBS
+    else:
+        sampling.pop("logprobs", None)
+    sampling |= OWN_DEFAULTS.get(dialect.server, {})
+    if limit is not None:
+        sampling[dialect.token_limit] = limit
+    if request.choices:
+        sampling |= _constraint(request.choices, dialect.choices)
+    said = _conversation(request, dialect)
+    if not dialect.chat:
+        sampling |= {"logprobs": sampling.pop("top_logprobs")} if sampling.pop("logprobs", None) else {}
+    kept = {key: value for key, value in sampling.items() if key not in dialect.dropped}
+    return {"model": name, **said, **kept}
+
+
+def read(answer: Any) -> Reply | Failure:
+    """The reply in a completion's JSON. An error, or nothing, inside a 200 is ``Transient``."""
+    if not isinstance(answer, Mapping):
+        raise Transient("a reply that is no JSON object")
+    if answer.get("error"):
+        return classify(200, answer)
+    choices = answer.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    if not isinstance(choice, Mapping):
+        raise Transient("a reply without choices")
+    reason = str(choice.get("finish_reason") or "stop")
+    if reason == "content_filter":
+        return Failure("filtered", "stopped by the content filter")
+    message = choice.get("message")
+    if not isinstance(message, Mapping) and not isinstance(choice.get("text"), str):
+        raise Transient("a reply without a message")
+    usage = _mapping(answer.get("usage"))
+    return Reply(
+        text=_words(message) if isinstance(message, Mapping) else choice["text"],
+        finish_reason=reason,
+        prompt_tokens=_count(usage.get("prompt_tokens")),
+        completion_tokens=_count(usage.get("completion_tokens")),
+        cached_tokens=_count(_mapping(usage.get("prompt_tokens_details")).get("cached_tokens")),
+        logprobs=_tokens(choice.get("logprobs")),
+        model=str(answer.get("model") or ""),
+        fingerprint=answer.get("system_fingerprint"),
+    )
+
+
+def classify(
+    status: int, answer: Any, dialect: Dialect | None = None, retry_after: float | None = None
+) -> Failure:
+    """What an error means. A ``Failure`` for this request alone is returned; ``Rejected`` (another
+    dialect may do), ``Transient`` (later may do) and ``EndpointError`` (nothing will) are raised."""
+    found = answer.get("error", answer) if isinstance(answer, Mapping) else answer
+    error: Mapping[str, Any] = found if isinstance(found, Mapping) else {"message": str(found)}
+    inner = _mapping(error.get("innererror"))
+    codes = {str(error.get(k) or "").lower() for k in ("code", "type")} | {
+        str(inner.get("code") or "").lower()
+    }
+    message = one_line(error.get("message") or error.get("detail") or f"HTTP {status}")
+    said = f"{' '.join(sorted(codes))} {message}".lower()
+    if any(word in said for word in FILTERED):
+        return Failure("filtered", message)
+    if any(word in said for word in TOO_LONG) and status < 500:
+        return Failure("too-long", message)
+    if dialect is not None and status in (400, 404, 422):
+        learn(dialect, str(error.get("param") or ""), said)
+    if codes & TERMINAL_CODES or (status >= 400 and status not in TRANSIENT_STATUS):
+        raise EndpointError(f"HTTP {status}: {message}")
+    raise Transient(f"HTTP {status}: {message}", retry_after, throttled=status in THROTTLED_STATUS)
+
+
+def learn(dialect: Dialect, parameter: str, said: str) -> None:
+    """Raise ``Rejected`` with a better dialect where the error says which part was not understood."""
+    if dialect.system and any(word in said for word in NO_SYSTEM):
+        raise Rejected(replace(dialect, system=False), said)
+    if dialect.chat and any(word in said for word in NO_CHAT):
+        raise Rejected(replace(dialect, chat=False), said)
+    parameter = parameter.partition(".")[0]
+    candidates = [parameter] if parameter else [p for p in sorted(OPTIONAL | LIMITS) if f"'{p}'" in said]
+    for name in candidates:
+        if name in LIMITS and dialect.token_limit == name:
+            other = next(iter(LIMITS - {name}))
+            raise Rejected(replace(dialect, token_limit=other), said)
+        if name in OPTIONAL and name not in dialect.dropped:
+            also = ("top_logprobs",) if name == "logprobs" else ()
+            raise Rejected(replace(dialect, dropped=(*dialect.dropped, name, *also)), said)
+
+
+LIMITS = {"max_tokens", "max_completion_tokens"}
+
+
+def one_line(text: object) -> str:
+    return " ".join(str(text).split())[:300]
+
+
+def _constraint(labels: Sequence[str], how: Choices) -> dict[str, Any]:
+    if how == "structured_outputs":
+        return {"structured_outputs": {"choice": list(labels)}}
+    if how == "grammar":
+        return {"grammar": "root ::= " + " | ".join(json.dumps(label) for label in labels)}
+    if how == "json_schema":
+        schema = {
+            "type": "object",
+            "properties": {"answer": {"type": "string", "enum": list(labels)}},
+            "required": ["answer"],
+            "additionalProperties": False,
+        }
+        return {
+            "response_format": {
+                "type": "json_schema",
+                "json_schema": {"name": "answer", "strict": True, "schema": schema},
+            }
+        }
+    return {}
+
+
+def _conversation(request: Request, dialect: Dialect) -> dict[str, Any]:
+    """The messages; the system turn folded into the first user turn, or all as one prompt, if need be."""
+    turns = [(m.role, m.content) for m in request.messages]
+    if not dialect.chat:
+        told = [f"{role.capitalize()}: {text}" if role != "system" else text for role, text in turns]
+        return {"prompt": "\n\n".join([*told, "Assistant:"])}
+    if not dialect.system and turns and turns[0][0] == "system":
+        (_, rules), (role, first), *rest = turns
+        turns = [(role, f"{rules}\n\n{first}"), *rest]
+    return {"messages": [{"role": role, "content": text} for role, text in turns]}
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _count(value: Any) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _words(message: Mapping[str, Any]) -> str:
+    content = message.get("content")
+    if isinstance(content, list):
+        content = "".join(str(part.get("text", "")) for part in content if isinstance(part, Mapping))
+    return str(content if content is not None else message.get("refusal") or "")
+
+
+def _tokens(logprobs: Any) -> tuple[Token, ...] | None:
+    """The first tokens with their alternatives, in the chat form; None where there are none."""
+    content = logprobs.get("content") if isinstance(logprobs, Mapping) else None
+    if not content:
+        return None
+    return tuple(
+        Token(
+            t["token"], t["logprob"], tuple((o["token"], o["logprob"]) for o in t.get("top_logprobs") or ())
+        )
+        for t in content[:TOKENS_KEPT]
+    )
