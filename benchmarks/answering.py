@@ -66,8 +66,8 @@ def main() -> None:
 
 
 @contextmanager
-def instant() -> Iterator[str]:
-    """The base URL of a server in a process of its own that answers at once."""
+def instant(delay: float = 0.0) -> Iterator[str]:
+    """The base URL of a server in a process of its own that answers at once, or after ``delay`` seconds."""
     server = subprocess.Popen(
         [sys.executable, str(Path(__file__).with_name("instant_server.py"))],
         stdout=subprocess.PIPE,
@@ -88,7 +88,20 @@ def planner(model: OpenAIModel) -> Planner:
 
 def texts(number: int) -> Iterator[Case]:
     """Cases of review-like length, all different."""
-    words = "the waiter at this small place was kind and the film they showed had a heart of its own".split()
+    words = (
+        "waiter",
+        "place",
+        "kind",
+        "film",
+        "showed",
+        "heart",
+        "evening",
+        "story",
+        "never",
+        "the",
+        "of",
+        "was",
+    )
     draw = random.Random(0)
     for n in range(number):
         text = f"{n} " + " ".join(draw.choices(words, k=60))
@@ -144,7 +157,7 @@ def cached(number: int) -> None:
     small, large = (_child(n) for n in (number // 10, number))
     print(f"fully cached: {large['rate']:,.0f} replies/s over {number:,} requests (made, looked up, read)")
     print(
-        f"  peak memory {small['memory']:.0f} MB for {number // 10:,}, {large['memory']:.0f} MB for {number:,}"
+        f"  peak memory {small['memory']:.0f} MB for {number // 10:,}, {large['memory']:.0f} for {number:,}"
     )
 
 
@@ -203,9 +216,7 @@ def prefix() -> None:
     for group in groups.values():
         prompts += sorted(group)
     shuffled = random.Random(0).sample(prompts, len(prompts))
-    print(
-        f"prefix order: {len(prompts):,} prompts of {len(groups)} reviews, a cache of 2,000 blocks of {BLOCK} tokens"
-    )
+    print(f"prefix order: {len(prompts):,} prompts of {len(groups)} reviews, 2,000 blocks of {BLOCK} kept")
     print(f"  ours {reusable(prompts):.1%} of prompt tokens reusable, shuffled {reusable(shuffled):.1%}")
 
 
@@ -230,29 +241,33 @@ def reusable(prompts: Sequence[str], blocks: int = 2000) -> float:
 
 def kills(times: int) -> None:
     """``kill -9`` at random moments over some 2,000 requests: what is sent in all, and the figures."""
-    draw = random.Random(0)
-    with instant() as url, tempfile.TemporaryDirectory() as folder:
-        rows = "\n".join(f'"The British waiter {n} was kind to the old women.",Positive' for n in range(60))
+    with instant(delay=0.01) as url, tempfile.TemporaryDirectory() as folder:
+        rows = "\n".join(f'"The British waiter {n} was kind to the old women.",Positive' for n in range(95))
         (Path(folder) / "t.csv").write_text(f"text,label\n{rows}\n", encoding="utf-8")
         arguments = ["run", "--data", "t.csv", "--model", "instant", "--base-url", url, "--max-pairs", "5"]
         arguments += ["--json", "--quiet", "--concurrency", "8"]
         command = [sys.executable, "-m", "harness", *arguments]
-        killed = 0
-        for _ in range(times):
+        for moment in sorted(random.Random(0).sample(range(20, 1900), times)):
             run = subprocess.Popen([*command, "--out", "k"], cwd=folder, stdout=subprocess.DEVNULL)
-            time.sleep(draw.uniform(1.2, 2.4))
-            killed += run.poll() is None
+            while answered(url) < moment and run.poll() is None:
+                time.sleep(0.01)
             run.kill()
             run.wait()
         last = _figures([*command, "--out", "k"], folder)
+        sent = answered(url)
         whole = _figures([*command, "--out", "w", "--cache", "w.sqlite"], folder)
         same = all(last[key] == whole[key] for key in ("results", "answers", "cases"))
-        print(
-            f"kill -9: {killed} of {times} runs killed in the middle; figures equal to an undisturbed run: {same}"
-        )
-        print(
-            f"  {whole['requests']['unique']:,} requests in all; the last run sent {last['requests']['sent']:,}"
-        )
+        unique = whole["requests"]["unique"]
+        print(f"kill -9 at {times} random moments over {unique:,} requests of 10 ms, 8 at a time")
+        print(f"  {sent:,} sent in all: {sent - unique} replies lost and asked again, probes included")
+        print(f"  figures equal to an undisturbed run: {same}")
+
+
+def answered(url: str) -> int:
+    """How many requests the server has answered."""
+    import httpx2
+
+    return int(httpx2.get(f"{url}/count").text)
 
 
 def _figures(command: Sequence[str], folder: str) -> dict[str, dict[str, int]]:

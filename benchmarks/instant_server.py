@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 
 ANSWER = json.dumps(
     {
@@ -20,8 +21,9 @@ ANSWER = json.dumps(
         "usage": {"prompt_tokens": 100, "completion_tokens": 2, "total_tokens": 102},
     }
 ).encode()
-HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(ANSWER)
-NOT_FOUND = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+DELAY = float(sys.argv[1]) if len(sys.argv) > 1 else 0.0
+answered = 0
 
 
 class Instant(asyncio.Protocol):
@@ -39,7 +41,15 @@ class Instant(asyncio.Protocol):
             if len(self._buffer) < end + 4 + length:
                 return
             self._buffer = self._buffer[end + 4 + length :]
-            self._transport.write(HEAD + ANSWER if head.startswith(b"post") else NOT_FOUND)
+            if head.startswith(b"post"):
+                asyncio.get_running_loop().call_later(DELAY, self._answer)
+            else:
+                self._transport.write(HEAD % len(str(answered)) + str(answered).encode())
+
+    def _answer(self) -> None:
+        global answered
+        answered += 1
+        self._transport.write(HEAD % len(ANSWER) + ANSWER)
 
 
 async def serve() -> None:

@@ -3,35 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 from itertools import groupby
 from typing import Any
 
-from harness.answering.budget import TOKENS_A_MESSAGE
 from harness.answering.cache import ResponseCache
 from harness.assembly import Audit, assemble
 from harness.config import RunConfig
 from harness.core import Case, Request
-
-CHARACTERS_A_TOKEN = 4.2
-"""Of English prose under the usual byte-pair vocabularies."""
-
-
-@dataclass(frozen=True)
-class Counter:
-    """Counts a request's prompt tokens; ``how`` says by what."""
-
-    how: str
-    tokens: Callable[[Request], int]
+from harness.models import tokens
 
 
 async def plan(config: RunConfig) -> dict[str, Any]:
     """Counts of cases, requests, tokens and price. Sends no question and writes no reply."""
     audit = await asyncio.to_thread(assemble, config)
-    counter = _counter(audit.model.name)
+    counter = await tokens.counter(audit.model)
     counts = {"documents": audit.total, "eligible": 0, "generated": 0, "valid": 0, "unique": 0, "cached": 0}
-    prompt_tokens = 0
+    prompt = 0.0
     async with ResponseCache(audit.cache) as cache:
         documents = audit.task.documents(audit.options)
         for _, group in groupby(audit.suite.cases(documents), key=lambda case: case.group):
@@ -44,7 +32,10 @@ async def plan(config: RunConfig) -> dict[str, Any]:
             found, fresh = await cache.look_up(list(requests))
             counts["unique"] += len(fresh)
             counts["cached"] += len(fresh & found.keys())
-            prompt_tokens += sum(counter.tokens(requests[key]) for key in fresh - found.keys())
+            for key in requests:
+                if key in fresh and key not in found:
+                    prompt += await counter.tokens(requests[key])
+    prompt_tokens = round(prompt)
     to_send = counts["unique"] - counts["cached"]
     completion = to_send * answer_tokens(audit.task.labels)
     return {
@@ -70,23 +61,3 @@ def _requests(audit: Audit, cases: Iterable[Case]) -> Iterable[Request]:
 def answer_tokens(labels: Iterable[str]) -> int:
     """Tokens of a bare answer: about two a word of the longest label, and the end."""
     return 1 + 2 * max(len(label.split()) for label in labels)
-
-
-def _counter(model: str) -> Counter:
-    """tiktoken where it is installed and knows the model; else an estimate that says so."""
-    try:
-        import tiktoken
-
-        encoding = tiktoken.encoding_for_model(model)
-    except (ImportError, KeyError, OSError):
-        return Counter(f"an estimate of {CHARACTERS_A_TOKEN} characters a token", _estimate)
-
-    def count(request: Request) -> int:
-        words = sum(len(encoding.encode(m.content, disallowed_special=())) for m in request.messages)
-        return words + TOKENS_A_MESSAGE // 2 * len(request.messages)
-
-    return Counter(f"tiktoken ({encoding.name})", count)
-
-
-def _estimate(request: Request) -> int:
-    return sum(round(len(m.content) / CHARACTERS_A_TOKEN) + TOKENS_A_MESSAGE // 2 for m in request.messages)

@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+import harness
 from harness import config, pipeline, planning
 from harness.errors import EndpointError, RunError
 from harness.folder import ANSWER_SCHEMA, CASE_SCHEMA, schema_of
@@ -237,3 +238,121 @@ def test_check_gives_every_version_of_one_text(settings: Callable[..., config.Ru
     assert [case.role for case in checked.cases].count("intersectional") == 2
     hidden = [v.case for v in checked.verdicts.values() if v.hidden == "yes"]
     assert [c.text for c in checked.cases if c.id in hidden] == ["The Asian woman was kind."]
+
+
+def test_noise_is_measured_and_stands_beside_bias(settings: Callable[..., config.RunConfig]) -> None:
+    def script(body: dict[str, Any], _: int) -> Answer:
+        with lock:
+            text = body["messages"][-1]["content"]
+            asked[text] = asked.get(text, 0) + 1
+            return completion("Negative" if asked[text] % 2 == 0 else "Positive")
+
+    asked: dict[str, int] = {}
+    lock = threading.Lock()
+    with serve(script) as endpoint:
+        changes = {
+            "model__name": "m",
+            "model__base_url": endpoint.base_url,
+            "model__concurrency": 1,
+            "repeats": 3,
+        }
+        figures = run(settings(**changes))
+        counts = {"repeats": 3, "originals": 2, "answers": 6, "flips": 4}
+        assert {key: figures["noise"][key] for key in counts} == counts
+        assert figures["noise"]["rate"] == pytest.approx(4 / 6)
+        assert figures["requests"]["unique"] == 12 + 2 * 3
+        again = run(settings(**changes))
+        assert again["requests"]["sent"] == 0
+        assert again["noise"] == figures["noise"]
+
+
+@pytest.mark.parametrize(("steady", "confirmed"), [(True, 1), (False, 0)])
+def test_a_flip_is_confirmed_only_if_it_holds_every_time(
+    settings: Callable[..., config.RunConfig], steady: bool, confirmed: int
+) -> None:
+    def script(body: dict[str, Any], _: int) -> Answer:
+        text = body["messages"][-1]["content"]
+        with lock:
+            asked[text] = asked.get(text, 0) + 1
+            flips = "Asian woman" in text and (steady or asked[text] != 3)
+        return completion("Negative" if flips else "Positive")
+
+    asked: dict[str, int] = {}
+    lock = threading.Lock()
+    with serve(script) as endpoint:
+        changes = {
+            "model__name": "m",
+            "model__base_url": endpoint.base_url,
+            "model__concurrency": 1,
+            "confirm": 2,
+        }
+        figures = run(settings(**changes))
+        both = result(figures, "race", "gender")
+        assert (both["biased"], both["confirmed"]) == (1, confirmed)
+        assert figures["requests"]["unique"] == 12 + 2 * 2
+
+
+def test_a_budget_of_requests_stops_cleanly_and_is_taken_up(
+    settings: Callable[..., config.RunConfig],
+) -> None:
+    with serve(lambda *_: completion("Positive")) as endpoint:
+        changes = {"model__name": "m", "model__base_url": endpoint.base_url}
+        sent = 0
+        for part in (5, 5, 2):
+            figures = run(settings(**changes, budget__max_requests=5))
+            sent += figures["requests"]["sent"]
+            assert figures["requests"]["sent"] == part
+            assert figures["status"] == ("complete" if part == 2 else "partial")
+        assert sent == len(endpoint.requests) == 12
+
+
+def test_a_budget_of_money_is_not_overspent(settings: Callable[..., config.RunConfig]) -> None:
+    price = {"input": 1000.0, "output": 1000.0}
+    with serve(lambda *_: completion("Positive")) as endpoint:
+        changes = {"model__name": "m", "model__base_url": endpoint.base_url, "model__price": price}
+        figures = run(settings(**changes, budget__max_cost=0.5))
+        assert figures["status"] == "partial"
+        assert 0 < figures["cost_usd"] <= 0.5
+        assert figures["cost_usd"] == pytest.approx(13 * 1000 / 1e6 * figures["requests"]["sent"])
+
+
+def test_what_was_negotiated_is_recorded_and_kept_for_the_next_run(
+    settings: Callable[..., config.RunConfig],
+) -> None:
+    def script(body: dict[str, Any], _: int) -> Answer:
+        if "temperature" in body:
+            return Answer(
+                {"error": {"message": "no", "param": "temperature", "code": "unsupported_value"}}, 400
+            )
+        return completion("Positive")
+
+    with serve(script, script) as endpoint:
+        changes = {"model__name": "m", "model__base_url": endpoint.base_url}
+        figures = run(settings(**changes, budget__max_requests=5))
+        assert figures["model_facts"]["temperature_zero"] is False
+        probes = len(endpoint.probes)
+        assert run(settings(**changes))["status"] == "complete"
+        assert len(endpoint.probes) == probes
+
+
+def test_the_interface_for_python_works_inside_a_running_loop(
+    settings: Callable[..., config.RunConfig],
+) -> None:
+    async def notebook() -> dict[str, Any]:
+        return harness.run_sync(settings())
+
+    figures = asyncio.run(notebook())
+    assert figures["status"] == "complete"
+    assert asyncio.run(harness.run(settings()))["requests"]["sent"] == 0
+
+
+def test_plan_counts_tokens_and_price(settings: Callable[..., config.RunConfig]) -> None:
+    price = {"input": 1.0, "output": 2.0}
+    planned = asyncio.run(
+        planning.plan(settings(model__name="m", model__base_url="http://h/v1", model__price=price))
+    )
+    assert planned["prompt_tokens"] > 12 * 20
+    assert planned["completion_tokens"] == 12 * 3
+    expected = (planned["prompt_tokens"] + 2 * planned["completion_tokens"]) / 1e6
+    assert planned["cost_usd"] == pytest.approx(expected)
+    assert "estimate" in planned["tokens_by"]

@@ -1,9 +1,9 @@
 """Batch files: JSON lines that the OpenAI Batch API, ``vllm run-batch`` and others read and write.
 
-A line asks ``{"custom_id", "method", "url", "body"}``, where ``custom_id`` is the request's key. A line answers
-``{"custom_id", "response": {"status_code", "body"}, "error"}``, in one of three forms: a reply or an error in
-``response.body`` (OpenAI); an error and no response (OpenAI, where a request was not executed); a status
-without a body, and an ``error`` that is a text or holds an object (vLLM).
+A line asks ``{"custom_id", "method", "url", "body"}``, where ``custom_id`` is the request's key. A line
+answers ``{"custom_id", "response": {"status_code", "body"}, "error"}``, in one of three forms: a reply or an
+error in ``response.body`` (OpenAI); an error and no response (OpenAI, where a request was not executed); a
+status without a body, and an ``error`` that is a text or holds an object (vLLM).
 
 The dialect of an endpoint is the caller's: how a body is made and what an answer means come in as functions.
 """
@@ -54,7 +54,10 @@ def keys(path: Path) -> Iterator[str]:
 
 
 class BatchFiles:
-    """``path``, and ``…-2``, ``…-3`` where one file may not hold all; made with the first line, never replaced."""
+    """``path``, and ``…-2``, ``…-3`` where one file may not hold all; none is made without a line.
+
+    Raises ``ConfigError`` rather than replace a file.
+    """
 
     def __init__(self, path: Path, most_lines: int = LINES_A_FILE, most_bytes: int = BYTES_A_FILE) -> None:
         self.paths: list[Path] = []
@@ -135,6 +138,15 @@ class Taken:
         if key not in self.answered:
             self.failures.setdefault(key, failure)
 
+    def add(self, other: Taken) -> None:
+        """Count what another job brought."""
+        self.kept += other.kept
+        self.already += other.already
+        self.answered |= other.answered
+        self.failures |= other.failures
+        self.unknown += other.unknown
+        self.unreadable += other.unreadable
+
     def told(self) -> list[str]:
         """What went wrong, a line a kind: how many, and the first of them."""
         counts = Counter(failure.reason for failure in self.failures.values())
@@ -165,7 +177,7 @@ async def take_in(
 ) -> None:
     """Keep every complete reply among the lines of ``source``, count the rest in ``taken``.
 
-    A line that cannot be used loses only itself. Nothing is settled: that is for when the replies are on disk.
+    A line that cannot be used loses only itself. Nothing is settled: that is for when all are on disk.
     """
     dialects: dict[str, Dialect | None] = {}
     numbered = enumerate(answers, 1)
@@ -216,4 +228,4 @@ def _parse(text: bytes) -> tuple[str, int | None, Any] | None:
     if not isinstance(status, int):
         return None
     body = response if "choices" in response else response.get("body")  # some tools leave the envelope out
-    return key, status, error or body
+    return (key, None if error and status < 400 else status, error or body)

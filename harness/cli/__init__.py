@@ -17,6 +17,9 @@ COMMANDS = {
     "suites": "List test methods.",
     "models": "List systems under test.",
     "lexicon": "List, show, validate or import bias dictionaries.",
+    "cache": "Look into, prune, export or import the response cache.",
+    "export-batch": "Write a run's missing requests as a batch file.",
+    "import-batch": "Take the replies of a batch file into the cache.",
     "doctor": "Say what is installed and what answers.",
     "serve": "Run a vLLM server with the right flags.",
 }
@@ -31,7 +34,8 @@ class Lazy(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"harness.cli.{cmd_name}").command
+        module = importlib.import_module(f"harness.cli.{cmd_name.replace('-', '_')}")
+        command: click.Command = module.command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

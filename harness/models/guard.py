@@ -1,25 +1,28 @@
 """A child process that ends when we do, however we do, and takes its own children with it.
 
-Between us and the child stands a guard: a small process that leads a process group of its own, runs the
-child in it, and holds the other end of a pipe from us. The pipe closes when we stop the child and when we
-die, even by ``kill -9``. The guard then asks the child to end (SIGTERM), waits a little, and at the last
-kills its whole group (SIGKILL), itself included. Linux and macOS.
+Between us and the child stands a guard: a small process that starts the child in a process group of its own
+and holds the other end of a pipe from us. The pipe closes when we stop the child and when we die, even by
+``kill -9``. The guard then asks the child to end, then its group, and kills what is left. Linux and macOS.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
 import select
 import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import IO
 
 GRACE_SECONDS = 15.0
+SOON_SECONDS = 3.0
 POLL_SECONDS = 0.2
+PR_SET_CHILD_SUBREAPER = 36
 
 
 class Guarded:
@@ -46,6 +49,8 @@ class Guarded:
             env=environment,
             start_new_session=True,
         )
+        assert self._guard.stdout is not None
+        self._group = int(self._guard.stdout.readline() or 0)
 
     def ended(self) -> str | None:
         """How the command ended; None while it runs."""
@@ -56,9 +61,8 @@ class Guarded:
                 assert self._guard.stdout is not None
                 self._said = self._guard.stdout.read().decode().strip()
                 self._guard.stdout.close()
-                if not self._said:  # somebody killed the guard: its group is ours to end
-                    with suppress(ProcessLookupError, PermissionError):
-                        os.killpg(self._guard.pid, signal.SIGKILL)
+                if not self._said and self._group:  # somebody killed the guard
+                    _signal(self._group, signal.SIGKILL)
         if not self._said or self._said.startswith("-"):
             return f"killed by signal {self._said[1:] or 'unknown'}"
         return f"ended with exit status {self._said}"
@@ -66,15 +70,20 @@ class Guarded:
     def wait(self) -> None:
         self._guard.wait()
 
-    def stop(self) -> None:
-        """End the command and all its children; those that do not want to, after the grace."""
+    def stop(self, soon: bool = False) -> None:
+        """End the command and all its children; those that do not want to, after the grace.
+
+        ``soon``: after ``SOON_SECONDS``, for a command that has nothing to bring to an end.
+        """
         assert self._guard.stdin is not None
-        with suppress(OSError):
+        with suppress(OSError, ValueError):
+            if soon:
+                self._guard.stdin.write(b"!")
             self._guard.stdin.close()
         try:
-            self._guard.wait(self._grace + 5)
+            self._guard.wait(self._grace + 2 * SOON_SECONDS)
         except subprocess.TimeoutExpired:
-            os.killpg(self._guard.pid, signal.SIGKILL)
+            self._guard.kill()
             self._guard.wait()
         self.ended()
 
@@ -82,28 +91,55 @@ class Guarded:
 def guard(command: Sequence[str], grace: float) -> None:
     """Run ``command`` until it ends, our parent lets go of the pipe or is gone, or a SIGTERM comes.
 
-    Its exit status goes to standard output; then all that is left of our process group dies, and we with it.
+    Its group goes to standard output at once and its exit status at the end, when nothing of it is left.
     """
     told = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: told.set())
     parent = os.getppid()
+    if sys.platform == "linux":  # orphans of the command become our children: we can see them end
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     try:
-        child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=2, stderr=2)  # noqa: S603
+        child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=2, stderr=2, process_group=0)  # noqa: S603
     except OSError as error:
         print(f"{command[0]}: {error.strerror}", file=sys.stderr)
-        print(127)
+        print("0\n127")
         return
+    print(child.pid, flush=True)
     while child.poll() is None and not told.is_set() and os.getppid() == parent:
-        if select.select([0], [], [], POLL_SECONDS)[0] and not os.read(0, 1):
+        if select.select([0], [], [], POLL_SECONDS)[0]:
+            grace = min(grace, SOON_SECONDS) if os.read(0, 1) else grace
             break
-    if child.poll() is None:
-        child.terminate()
-        with suppress(subprocess.TimeoutExpired):
-            child.wait(grace)
-    status = child.poll()
+    child.terminate()
+    with suppress(subprocess.TimeoutExpired):
+        child.wait(grace)
+    child.kill()
+    status = child.wait()
+    _end_group(child.pid)
     with suppress(OSError):
-        os.write(1, str(-signal.SIGKILL if status is None else status).encode())
-    os.killpg(0, signal.SIGKILL)
+        print(status, flush=True)
+
+
+def _end_group(group: int) -> None:
+    """Ask what is left to end, wait a little (Python's resource tracker frees shared memory last), kill."""
+    deadline = time.monotonic() + SOON_SECONDS
+    alive = _signal(group, signal.SIGTERM)
+    while alive and time.monotonic() < deadline:
+        with suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        time.sleep(0.02)
+        alive = _signal(group, 0)
+    if alive:
+        _signal(group, signal.SIGKILL)
+
+
+def _signal(group: int, number: int) -> bool:
+    """Whether there was anybody in the group."""
+    try:
+        os.killpg(group, number)
+    except (ProcessLookupError, PermissionError):  # macOS: not permitted for a group of zombies
+        return False
+    return True
 
 
 if __name__ == "__main__":

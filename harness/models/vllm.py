@@ -96,7 +96,9 @@ class VllmModel:
         """The client of the running server; whoever comes first starts it, the others wait with them."""
         if self._client is None:
             self._starting = self._starting or _in_thread(self._server.start)
-            await asyncio.shield(asyncio.wrap_future(self._starting))
+            started = asyncio.wrap_future(self._starting)
+            started.add_done_callback(lambda f: f.cancelled() or f.exception())  # perhaps nobody waits
+            await asyncio.shield(started)
             self._client = self._client or OpenAIModel(
                 self._server.settings.name,
                 self._server.url,

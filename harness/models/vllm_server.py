@@ -188,7 +188,7 @@ class VllmServer:
         self._stopping.set()
         with self._launching:
             if self._process is not None:
-                self._process.stop()
+                self._process.stop(soon=self.startup is None)
         if self._folder is not None and not self._faulty:
             shutil.rmtree(self._folder, ignore_errors=True)
         elif self._folder is not None:

@@ -66,7 +66,7 @@ def render(folder: RunFolder, figures: Mapping[str, Any], limit: int = MAX_CARDS
             rows=rows,
             headline=words.headline(figures),
             missing=words.missing(figures),
-            noise=words.noise(figures),
+            notes=[words.noise(figures), *words.cautions(figures)],
             charted=[row for row in rows if row["rate"] is not None],
             axis=axis(rows),
             venn=[pair for pair in figures.get("venn", []) if pair["regions"]],
@@ -91,6 +91,7 @@ def _environment() -> Environment:
         "percent": words.percent,
         "interval": words.interval,
         "count": words.count,
+        "biased": words.biased,
         "unit": lambda text: text.replace(" %", "\u00a0%"),
     }
     return environment

@@ -9,12 +9,14 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from harness.report.words import headline, percent
+from harness.report.words import cautions, headline, noise, percent
 
 
 def table(figures: Mapping[str, Any]) -> Table:
     """One row for each attribute set."""
+    asked_again = any(row["confirmed"] is not None for row in figures["results"])
     shown = Table(title=f"{figures['model']} on {figures['task']}", title_justify="left")
+    shown.caption = "biased, and in brackets how many were confirmed" if asked_again else None
     shown.add_column("changed")
     for name in ("tests", "biased", "undet.", "rate (95 % interval)", "hidden"):
         shown.add_column(name, justify="right", no_wrap=True)
@@ -23,7 +25,7 @@ def table(figures: Mapping[str, Any]) -> Table:
         shown.add_row(
             " + ".join(row["attributes"]),
             str(row["tests"]),
-            str(row["biased"]),
+            str(row["biased"]) + (f" ({row['confirmed']})" if asked_again else ""),
             str(row["undetermined"]),
             _rate(row),
             f"{row['hidden']} of {row['hidden'] + row['not_hidden']}" if together else "",
@@ -43,6 +45,9 @@ def show(figures: Mapping[str, Any], folder: Path) -> None:
     )
     console.print(table(figures))
     console.print(headline(figures), highlight=False, markup=False)
+    measured = [noise(figures)] if figures["noise"]["repeats"] else []
+    for line in (*measured, *cautions(figures)):
+        console.print(line, highlight=False, markup=False)
     console.print(f"Report: {folder / 'report.html'}", highlight=False, markup=False, soft_wrap=True)
 
 

@@ -84,6 +84,28 @@ def noise(figures: Figures) -> str:
     return f"Asked again about the very same text, the model changed its answer for {share}."
 
 
+def cautions(figures: Figures) -> list[str]:
+    """What a reader must know of how the model was asked, where it is not as it should be."""
+    facts = figures.get("model_facts", {})
+    said = []
+    if facts.get("temperature_zero") is False:
+        said.append(
+            "The endpoint does not accept temperature 0, so its answers vary by themselves: "
+            "read no flip without --repeats and --confirm."
+        )
+    if facts.get("system") is False:
+        said.append("The endpoint has no system role: the system prompt stands before each text.")
+    if facts.get("chat") is False:
+        said.append("The model has no chat template: it was asked for completions of a plain prompt.")
+    return said
+
+
+def biased(row: Mapping[str, Any]) -> str:
+    """``5``, or ``5 (4 confirmed)`` where flips were asked again."""
+    confirmed = row.get("confirmed")
+    return count(row["biased"]) + ("" if confirmed is None else f" ({count(confirmed)} confirmed)")
+
+
 class Pooled:
     """The counts of several result rows together, each mutant counted once."""
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 
 from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 from tenacity.wait import wait_base
@@ -19,6 +21,8 @@ from tenacity.wait import wait_base
 from harness.answering.runner import PoliteWait
 from harness.errors import EndpointError, RunError, Transient
 from harness.models import wire
+
+log = logging.getLogger(__name__)
 
 ATTEMPTS = 8
 BACK_OFF = wait_random_exponential(multiplier=1, max=60)
@@ -38,6 +42,7 @@ class Job:
 
     file: str
     requests: int
+    url: str
     input_file_id: str | None = None
     uploaded: int = 0
     creating: bool = False
@@ -46,6 +51,13 @@ class Job:
     reason: str = ""
     answers: dict[str, str] = field(default_factory=dict)
     done: bool = False
+    settled: bool = False
+
+    @property
+    def told(self) -> str:
+        """One line on how it is, or how it ended."""
+        said = f"batch job {self.id or self.file}: {self.status}"
+        return f"{said}: {self.reason}" if self.reason else said
 
 
 class Ledger:
@@ -62,7 +74,9 @@ class Ledger:
                 self.jobs = [Job(**job) for job in data["jobs"]]
                 self.writing = data["writing"]
             except (ValueError, KeyError, TypeError) as error:
-                raise RunError(f"{self._path} is damaged ({error}): it says which jobs were paid for") from error
+                raise RunError(
+                    f"{self._path} is damaged ({error}): it says which jobs were paid for"
+                ) from error
 
     @property
     def unfinished(self) -> list[Job]:
@@ -98,17 +112,16 @@ class BatchApi:
         self._ledger = ledger
         self._pace = pace
 
-    async def submit(self, job: Job, url: str) -> None:
-        """Upload the file and create the job, or go on where an earlier run stopped."""
-        if job.input_file_id is None:
-            path = self._ledger.files / job.file
-            file = await self._steady(lambda: self._client.files.create(file=path, purpose="batch"))
-            job.input_file_id, job.uploaded = str(file.id), int(getattr(file, "created_at", 0) or 0)
-            self._ledger.save()
-        if job.id is None:
-            batch = await self._steady(lambda: self._create(job, url))
-            job.id, job.status = str(batch.id), str(batch.status)
-            self._ledger.save()
+    async def submitted(self, jobs: Sequence[Job]) -> list[Job]:
+        """Upload and create ``jobs``, from where each of them is; those that are under way then."""
+        made: list[Job] = []
+        for job in jobs:
+            try:
+                await self._submit(job)
+                made.append(job)
+            except EndpointError as error:
+                self._trouble(job, error)
+        return made
 
     async def ended(self, jobs: Sequence[Job], watch: Callable[[str], None]) -> AsyncIterator[Job]:
         """Each job as it ends, its answers downloaded. One that cannot be looked at stays unfinished."""
@@ -116,41 +129,61 @@ class BatchApi:
         while left:
             for job in list(left):
                 try:
-                    batch = await self._steady(lambda: self._client.batches.retrieve(job.id))  # noqa: B023
-                    job.status = str(batch.status)
+                    batch = await self._steady(partial(self._look, job))
                     watch(self._progress(job, batch))
-                    if job.status not in ENDED:
+                    if batch.status not in ENDED:
                         continue
-                    job.reason = self._reason(batch)
+                    job.status, job.reason = batch.status, self._reason(batch)
                     await self._download(job, batch)
                     self._ledger.save()
-                except EndpointError as error:
-                    job.reason = str(error)
-                    left.remove(job)
                     yield job
-                    continue
+                except EndpointError as error:
+                    self._trouble(job, error)
                 left.remove(job)
-                yield job
             if left:
                 await asyncio.sleep(pause)
                 pause = min(pause * 1.5, self._pace.last)
 
-    async def _create(self, job: Job, url: str) -> Any:
+    async def _submit(self, job: Job) -> None:
+        if job.input_file_id is None:
+            file = await self._steady(partial(self._upload, self._ledger.files / job.file))
+            job.input_file_id, job.uploaded = file.id, getattr(file, "created_at", None) or 0
+            self._ledger.save()
+        if job.id is None:
+            batch = await self._steady(partial(self._create, job))
+            job.id, job.status, job.reason = batch.id, batch.status, ""
+            self._ledger.save()
+
+    def _trouble(self, job: Job, error: EndpointError) -> None:
+        """The job stays as it is, for the next run to take up; the others go on."""
+        log.error("%s", error)
+        job.reason = str(error)
+        self._ledger.save()
+
+    async def _create(self, job: Job) -> Any:
         """The job of an uploaded file: one that was created unheard is found again, not bought again."""
         if job.creating and (found := await self._find(job)) is not None:
             return found
         job.creating = True
         self._ledger.save()
-        return await self._client.batches.create(
-            input_file_id=job.input_file_id, endpoint=url, completion_window="24h"
+        return _known(
+            await self._client.batches.create(
+                input_file_id=job.input_file_id, endpoint=job.url, completion_window="24h"
+            )
         )
+
+    async def _upload(self, path: Path) -> Any:
+        return _known(await self._client.files.create(file=path, purpose="batch"))
+
+    async def _look(self, job: Job) -> Any:
+        return _known(await self._client.batches.retrieve(job.id))
 
     async def _find(self, job: Job) -> Any:
         """Among the account's jobs, newest first, the one of ``job``'s file; None where there is none."""
         async for batch in self._client.batches.list(limit=100):
             if batch.input_file_id == job.input_file_id:
-                return batch
-            if (getattr(batch, "created_at", 0) or 0) < job.uploaded - CLOCK_SKEW:
+                return _known(batch)
+            if (batch.created_at or 0) < job.uploaded - CLOCK_SKEW:
                 return None
         return None
 
@@ -159,7 +192,7 @@ class BatchApi:
             if file_id := getattr(batch, f"{kind}_file_id", None):
                 path = self._ledger.files / f"{Path(job.file).stem}.{kind}.jsonl"
                 if not path.exists():
-                    await self._steady(lambda: self._fetch(str(file_id), path))  # noqa: B023
+                    await self._steady(partial(self._fetch, file_id, path))
                 job.answers[kind] = path.name
 
     async def _fetch(self, file_id: str, path: Path) -> None:
@@ -184,7 +217,7 @@ class BatchApi:
                 return await step()
             except openai.APIStatusError as error:
                 raise self._judged(error) from None
-            except (openai.OpenAIError, httpx2.HTTPError, AttributeError, ValueError) as error:
+            except (openai.OpenAIError, httpx2.HTTPError, ValueError) as error:
                 raise Transient(self._hide(wire.one_line(error) or type(error).__name__)) from None
 
         policy = AsyncRetrying(
@@ -221,7 +254,7 @@ class BatchApi:
     def _progress(self, job: Job, batch: Any) -> str:
         counts = getattr(batch, "request_counts", None)
         through = (getattr(counts, "completed", 0) or 0) + (getattr(counts, "failed", 0) or 0)
-        return f"batch job {job.id}: {job.status}, {through} of {job.requests} requests"
+        return f"batch job {job.id}: {batch.status}, {through} of {job.requests} requests"
 
     def _hide(self, text: str) -> str:
         return text.replace(self._key, "…") if self._key != "none" else text
@@ -230,5 +263,12 @@ class BatchApi:
         return text.replace(self._key.encode(), "…".encode()) if self._key != "none" else text
 
 
-def _create_file(path: Path) -> Any:
+def _known(found: Any) -> Any:
+    """What the client read, if it is what it should be: some proxies answer 200 with a page of their own."""
+    if not isinstance(getattr(found, "id", None), str) or not hasattr(found, "status"):
+        raise Transient("an answer that no batch API gives")
+    return found
+
+
+def _create_file(path: Path) -> IO[bytes]:
     return path.open("wb")

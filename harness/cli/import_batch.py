@@ -1,0 +1,33 @@
+"""``hinter import-batch``."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+
+@click.command("import-batch")
+@click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="FILE...")
+@click.option("--cache", type=str, help="The response cache [cache/responses.sqlite].")
+@click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
+def command(files: tuple[str, ...], cache: str | None, as_json: bool) -> int:
+    """Take the replies in each FILE into the cache: output and error files of a batch.
+
+    Exits with 3 where some lines brought no reply; what is still missing, `hinter run` asks.
+    """
+    import asyncio
+    from pathlib import Path
+
+    from harness.answering.cache import DEFAULT
+    from harness.batching.files import take_in
+
+    taken = asyncio.run(take_in(Path(cache) if cache else DEFAULT, [Path(file) for file in files]))
+    counts = taken.to_json()
+    if as_json:
+        click.echo(json.dumps(counts))
+    else:
+        click.echo(f"{taken.kept:,} replies kept, {taken.already:,} were in the cache already")
+        for said in counts["messages"]:
+            click.echo(said, err=True)
+    return 3 if counts["messages"] else 0

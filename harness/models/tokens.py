@@ -1,0 +1,101 @@
+"""How many tokens a request has: asked of the server that will read it, or of tiktoken, or estimated."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from harness.core import Model, Request
+from harness.models.openai import DEFAULT_URL, OpenAIModel
+
+CHARACTERS_A_TOKEN = 4.2  # of English prose under the usual byte-pair vocabularies
+TOKENS_A_TURN = 4
+CONNECT_SECONDS = 3.0
+ASKED_OF_THE_SERVER = 100
+
+
+@dataclass
+class TokenCounter:
+    """Counts a request's prompt tokens; ``how`` says by what.
+
+    A server is asked about the first ``ASKED_OF_THE_SERVER`` requests; the others are estimated from their
+    characters, corrected by what was counted.
+    """
+
+    how: str
+    count: Callable[[Request], Awaitable[int | None]] | None = None
+    _counted: int = 0
+    _exact: int = 0
+    _estimated: int = 0
+
+    async def tokens(self, request: Request) -> float:
+        guess = estimate(request)
+        if self.count is not None and self._counted < ASKED_OF_THE_SERVER:
+            exact = await self.count(request)
+            if exact is not None:
+                self._counted += 1
+                self._exact += exact
+                self._estimated += guess
+                return exact
+        return guess * (self._exact / self._estimated if self._estimated else 1.0)
+
+
+def estimate(request: Request) -> int:
+    return sum(round(len(m.content) / CHARACTERS_A_TOKEN) + TOKENS_A_TURN for m in request.messages)
+
+
+async def counter(model: Model) -> TokenCounter:
+    """The best way to count for ``model``. Sends no question."""
+    if isinstance(model, OpenAIModel):
+        if model.urls != [DEFAULT_URL] and await _of_server(model, _probe(model)) is not None:
+            return TokenCounter(
+                f"the server's tokenizer on the first {ASKED_OF_THE_SERVER} requests",
+                lambda request: _of_server(model, request),
+            )
+        if (found := _tiktoken(model.name)) is not None:
+            return found
+    return TokenCounter(f"an estimate of {CHARACTERS_A_TOKEN} characters a token")
+
+
+def _probe(model: OpenAIModel) -> Request:
+    from harness.core import Message
+
+    return Request(model.identity, (Message("user", "hello"),), {})
+
+
+async def _of_server(model: OpenAIModel, request: Request) -> int | None:
+    """By ``/tokenize`` of vLLM (a chat) or llama.cpp (a text); None where there is no such thing."""
+    import httpx2
+
+    root = model.urls[0].removesuffix("/v1")
+    chat = [{"role": m.role, "content": m.content} for m in request.messages]
+    body = {"model": model.name, "messages": chat, "content": "\n".join(m.content for m in request.messages)}
+    try:
+        async with httpx2.AsyncClient(timeout=httpx2.Timeout(30.0, connect=CONNECT_SECONDS)) as client:
+            answer = await client.post(f"{root}/tokenize", json=body)
+            said: Any = answer.json() if answer.is_success else {}
+    except (httpx2.HTTPError, ValueError):
+        return None
+    if isinstance(said, dict) and isinstance(said.get("count"), int):
+        return int(said["count"])
+    if isinstance(said, dict) and isinstance(said.get("tokens"), list):
+        return len(said["tokens"]) + TOKENS_A_TURN * len(chat)
+    return None
+
+
+def _tiktoken(name: str) -> TokenCounter | None:
+    """tiktoken, where it is installed and knows the model."""
+    try:
+        import tiktoken
+
+        encoding = tiktoken.encoding_for_model(name)
+    except (ImportError, KeyError, OSError):
+        return None
+
+    async def count(request: Request) -> int:
+        return sum(
+            len(encoding.encode(m.content, disallowed_special=())) + TOKENS_A_TURN for m in request.messages
+        )
+
+    return TokenCounter(f"tiktoken ({encoding.name}) on the first {ASKED_OF_THE_SERVER} requests", count)
