@@ -151,11 +151,15 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a reply says: ``labels`` (or a ``score``), or why it could not be read."""
+    """What a reply says: ``labels`` (or a ``score``), or why it could not be read.
+
+    ``margin``: by how much the label was likelier than the next one (natural log), where that is known.
+    """
 
     labels: frozenset[str] | None = None
     score: float | None = None
     reason: Unread | None = None
+    margin: float | None = None
 
     @property
     def read(self) -> bool:
@@ -164,7 +168,8 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a case shows. ``hidden`` is None where the question does not arise."""
+    """What a case shows. ``hidden`` is None where the question does not arise; ``margin`` is the smaller one
+    of the outcomes compared: near zero, the verdict hangs on a tie."""
 
     case: str
     relation: str

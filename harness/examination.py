@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from harness.answering.margin import margin
 from harness.answering.parse import LabelReader
 from harness.answering.runner import Answer, Runner
 from harness.assembly import Audit
@@ -110,7 +111,13 @@ class Examiner:
         return again
 
     def _outcome(self, answer: Answer) -> Outcome:
-        return Outcome(reason=answer.reason) if isinstance(answer, Failure) else self._read(answer)
+        if isinstance(answer, Failure):
+            return Outcome(reason=answer.reason)
+        outcome = self._read(answer)
+        if outcome.labels is None or len(outcome.labels) != 1:
+            return outcome
+        (label,) = outcome.labels
+        return replace(outcome, margin=margin(answer, label, self._audit.task.labels))
 
 
 def _differ(one: Outcome, other: Outcome) -> bool:

@@ -161,7 +161,14 @@ CASE_SCHEMA = {
     "traits": "str",
     "expected": "list",
 }
-ANSWER_SCHEMA = {"case": "str", "outcome": "str", "labels": "list", "score": "float", "reply": "str"}
+ANSWER_SCHEMA = {
+    "case": "str",
+    "outcome": "str",
+    "labels": "list",
+    "score": "float",
+    "reply": "str",
+    "margin": "float",
+}
 VERDICT_SCHEMA = {
     "case": "str",
     "relation": "str",
@@ -170,6 +177,7 @@ VERDICT_SCHEMA = {
     "attributes": "list",
     "document": "str",
     "confirmed": "bool",
+    "margin": "float",
 }
 NOISE_SCHEMA = {"document": "str", "asked": "int", "read": "int", "flips": "int"}
 SCHEMAS = {"cases": CASE_SCHEMA, "answers": ANSWER_SCHEMA, "verdicts": VERDICT_SCHEMA, "noise": NOISE_SCHEMA}
@@ -236,6 +244,7 @@ def _answer_row(item: tuple[Case, Outcome, str]) -> dict[str, Any]:
         "labels": _listed(outcome.labels),
         "score": outcome.score,
         "reply": reply,
+        "margin": outcome.margin,
     }
 
 
@@ -249,6 +258,7 @@ def _verdict_row(item: tuple[Verdict, str]) -> dict[str, Any]:
         "attributes": list(verdict.attributes),
         "document": document,
         "confirmed": verdict.confirmed,
+        "margin": verdict.margin,
     }
 
 

@@ -34,6 +34,8 @@ class Endpoint:
     requests: list[dict[str, Any]] = field(default_factory=list)
     probes: list[dict[str, Any]] = field(default_factory=list)
     authorizations: list[str] = field(default_factory=list)
+    paths: list[str] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
 
 
 def completion(text: str | None, finish_reason: str = "stop", **more: Any) -> Answer:
@@ -84,6 +86,8 @@ def serve(script: Script, probe: Script | None = None, models: Answer | None = N
                 seen = endpoint.probes if probing else endpoint.requests
                 seen.append(body)
                 endpoint.authorizations.append(self.headers.get("Authorization", ""))
+                endpoint.paths.append(self.path)
+                endpoint.headers.append({name.lower(): value for name, value in self.headers.items()})
                 number = len(seen)
             if probing:
                 self._send(probe(body, number) if probe else completion("hello"))

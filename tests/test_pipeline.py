@@ -356,3 +356,65 @@ def test_plan_counts_tokens_and_price(settings: Callable[..., config.RunConfig])
     expected = (planned["prompt_tokens"] + 2 * planned["completion_tokens"]) / 1e6
     assert planned["cost_usd"] == pytest.approx(expected)
     assert "estimate" in planned["tokens_by"]
+
+
+def test_a_run_that_is_all_in_the_cache_needs_no_network_and_no_key(
+    settings: Callable[..., config.RunConfig], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serve(lambda *_: completion("Positive")) as endpoint:
+        changes = {
+            "model__name": "m",
+            "model__base_url": endpoint.base_url,
+            "model__api_key_env": "OPENAI_API_KEY",
+        }
+        first = run(settings(**changes))
+    monkeypatch.delenv("OPENAI_API_KEY")
+    second = run(settings(**changes))
+    assert second["status"] == "complete"
+    assert second["requests"]["sent"] == 0
+    assert second["results"] == first["results"]
+
+
+def test_an_error_inside_a_200_is_asked_again_and_never_kept(
+    settings: Callable[..., config.RunConfig],
+) -> None:
+    def script(_: dict[str, Any], number: int) -> Answer:
+        return Answer({"error": {"message": "overloaded"}}) if number % 3 == 0 else completion("Positive")
+
+    with serve(script) as endpoint:
+        figures = run(settings(model__name="m", model__base_url=endpoint.base_url, model__concurrency=1))
+        assert figures["status"] == "complete"
+        assert figures["answers"]["read"] == 12
+        assert figures["requests"]["retried"] == len(endpoint.requests) - 12 > 0
+
+
+def test_a_long_text_is_one_outcome_and_does_not_end_the_run(
+    settings: Callable[..., config.RunConfig],
+) -> None:
+    def script(body: dict[str, Any], _: int) -> Answer:
+        if "Asian woman" in body["messages"][-1]["content"]:
+            return error(400, "context_length_exceeded", "maximum context length is 10 tokens")
+        return completion("Positive")
+
+    with serve(script) as endpoint:
+        figures = run(settings(model__name="m", model__base_url=endpoint.base_url))
+        assert figures["answers"]["too-long"] == 1
+        assert result(figures, "race", "gender")["undetermined"] == 1
+
+
+def test_near_ties_are_counted(settings: Callable[..., config.RunConfig]) -> None:
+    def script(body: dict[str, Any], _: int) -> Answer:
+        flips = "Asian woman" in body["messages"][-1]["content"]
+        text, other = ("Negative", "Positive") if flips else ("Positive", "Negative")
+        tops = [{"token": text, "logprob": -0.69}, {"token": other, "logprob": -0.70 if flips else -5.0}]
+        answer = completion(text)
+        assert answer.body is not None
+        answer.body["choices"][0]["logprobs"] = {
+            "content": [{"token": text, "logprob": -0.69, "top_logprobs": tops}]
+        }
+        return answer
+
+    with serve(script) as endpoint:
+        figures = run(settings(model__name="m", model__base_url=endpoint.base_url))
+        assert result(figures, "race", "gender")["near_ties"] == 1
+        assert result(figures, "race")["near_ties"] is None

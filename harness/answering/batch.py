@@ -139,10 +139,9 @@ class Taken:
             self.failures.setdefault(key, failure)
 
     def add(self, other: Taken) -> None:
-        """Count what another job brought."""
+        """Count what another job brought; its answered keys are not held on to."""
         self.kept += other.kept
         self.already += other.already
-        self.answered |= other.answered
         self.failures |= other.failures
         self.unknown += other.unknown
         self.unreadable += other.unreadable

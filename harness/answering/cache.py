@@ -296,7 +296,7 @@ def locate(path: Path) -> tuple[str, bool]:
     """
     if path.is_dir():
         raise CacheError(f"cache {path} is a folder: give --cache a *.sqlite file")
-    if path.exists() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
+    if path.exists() and not (_writable(path) and _writable(path.parent)):
         return _readable(path), True
     path.parent.mkdir(parents=True, exist_ok=True)
     with closing(connect(_uri(path, "rwc"))) as db:
@@ -378,6 +378,10 @@ def _readable(path: Path) -> str:
 
 def _uri(path: Path, mode: str) -> str:
     return f"{path.resolve().as_uri()}?mode={mode}"
+
+
+def _writable(path: Path) -> bool:
+    return os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
 
 
 def _inode(path: Path) -> int | None:

@@ -9,11 +9,13 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+import sqlite3
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, Any, Literal, TypeVar
 
 from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 from tenacity.wait import wait_base
@@ -90,6 +92,18 @@ class Ledger:
         unfinished.replace(self._path)
 
 
+@contextmanager
+def only_one(folder: Path) -> Iterator[None]:
+    """Hold the jobs of ``folder`` for this process: SQLite's lock ends with it, on every platform."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with closing(sqlite3.connect(folder / "batch.lock", timeout=0, isolation_level=None)) as lock:
+        try:
+            lock.execute("BEGIN EXCLUSIVE")
+        except sqlite3.OperationalError as error:
+            raise RunError(f"{folder}: its batch jobs are in another run's hands ({error})") from error
+        yield
+
+
 @dataclass(frozen=True)
 class Pace:
     """Seconds between two looks at a job, growing from ``first`` to ``last``; ``back_off`` after an error."""
@@ -146,7 +160,7 @@ class BatchApi:
 
     async def _submit(self, job: Job) -> None:
         if job.input_file_id is None:
-            file = await self._steady(partial(self._upload, self._ledger.files / job.file))
+            file = await self._steady(partial(self._upload, job))
             job.input_file_id, job.uploaded = file.id, getattr(file, "created_at", None) or 0
             self._ledger.save()
         if job.id is None:
@@ -172,8 +186,10 @@ class BatchApi:
             )
         )
 
-    async def _upload(self, path: Path) -> Any:
-        return _known(await self._client.files.create(file=path, purpose="batch"))
+    async def _upload(self, job: Job) -> Any:
+        with _open(self._ledger.files / job.file) as file:  # as a file, so that it is not read into memory
+            named = (f"hinter-{job.file}", file)
+            return _known(await self._client.files.create(file=named, purpose="batch"))
 
     async def _look(self, job: Job) -> Any:
         return _known(await self._client.batches.retrieve(job.id))
@@ -199,7 +215,7 @@ class BatchApi:
         """A file, line by line, so that memory stays flat; it appears only when it is whole."""
         unfinished = path.with_suffix(".tmp")
         async with self._client.files.with_streaming_response.content(file_id) as answer:
-            with _create_file(unfinished) as file:
+            with _open(unfinished, "wb") as file:
                 rest = b""
                 async for chunk in answer.iter_bytes():
                     *whole, rest = (rest + chunk).split(b"\n")
@@ -270,5 +286,5 @@ def _known(found: Any) -> Any:
     return found
 
 
-def _create_file(path: Path) -> IO[bytes]:
-    return path.open("wb")
+def _open(path: Path, mode: Literal["rb", "wb"] = "rb") -> IO[bytes]:
+    return path.open(mode)

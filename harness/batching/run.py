@@ -15,7 +15,7 @@ from harness.answering.budget import Budget
 from harness.answering.cache import ResponseCache
 from harness.assembly import Audit
 from harness.batching.files import keep, settle
-from harness.batching.jobs import BatchApi, Job, Ledger, Pace
+from harness.batching.jobs import BatchApi, Job, Ledger, Pace, only_one
 from harness.batching.missing import UNASKED, Missing
 from harness.config import BudgetLimits
 from harness.core import Capabilities, Failure, Model, Reply, Request, canonical
@@ -38,19 +38,12 @@ async def answered(
     if not isinstance(audit.model, OpenAIModel):
         raise ConfigError(f"--batch needs an endpoint with a batch API, not {audit.model.name}")
     limits = audit.config.budget
-    work = Batches(audit, folder, Budget(limits.max_requests, limits.max_cost, audit.prices))
-    await work.tidy()
-    while True:
-        resumed = bool(work.ledger.unfinished)
-        if not resumed:
-            await work.write()
-        if not work.ledger.unfinished:
-            break
-        await work.go_through(watch, pace or Pace())
-        if work.ledger.unfinished or work.stopped or not (resumed or audit.config.confirm):
-            break
+    with only_one(folder.path):
+        work = Batches(audit, folder, Budget(limits.max_requests, limits.max_cost, audit.prices))
+        await work.tidy()
+        await work.do(watch, pace or Pace())
     bad = [job for job in work.jobs if job.reason or job.status != "completed"]
-    if bad and not work.taken.answered:
+    if bad and not work.taken.kept + work.taken.already:
         raise EndpointError(bad[0].told)
     return replace(
         audit,
@@ -77,6 +70,18 @@ class Batches:
         self._audit = audit
         self._folder = folder
         self._budget = budget
+
+    async def do(self, watch: Callable[[str], None], pace: Pace) -> None:
+        """Jobs, until nothing is missing that has not failed in one."""
+        while True:
+            resumed = bool(self.ledger.unfinished)
+            if not resumed:
+                await self.write()
+            if not self.ledger.unfinished:
+                return
+            await self.go_through(watch, pace)
+            if self.ledger.unfinished or self.stopped or not (resumed or self._audit.config.confirm):
+                return
 
     async def tidy(self) -> None:
         """Undo what a run was stopped over: files half written, never uploaded; a job not settled."""

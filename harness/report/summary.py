@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from harness import __version__
+from harness.answering.margin import NEAR_TIE
 from harness.core import UNREAD
 from harness.statistics import cluster_bootstrap, rate, wilson
 
@@ -167,6 +168,8 @@ def results(
             shown=(hidden == "no").sum(),
             hidden_undetermined=(hidden == "undetermined").sum(),
             confirmed=pl.col("confirmed").sum(),
+            near_ties=((status == "biased") & (pl.col("margin") < NEAR_TIE)).sum(),
+            margins=((status == "biased") & pl.col("margin").is_not_null()).sum(),
         )
         .sort("key", "document")
         .collect()
@@ -196,6 +199,7 @@ def _result(attributes: tuple[str, ...], rows: pl.DataFrame) -> dict[str, Any]:
         "hidden_ci95": wilson(total["hidden"], determined),
         "hidden_undetermined": total["hidden_undetermined"],
         "confirmed": total["confirmed"],
+        "near_ties": total["near_ties"] if total["margins"] else None,
         "originals": rows.height,
         "biased_originals": int((rows["biased"] > 0).sum()),
     }

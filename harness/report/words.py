@@ -93,6 +93,11 @@ def cautions(figures: Figures) -> list[str]:
             "The endpoint does not accept temperature 0, so its answers vary by themselves: "
             "read no flip without --repeats and --confirm."
         )
+    near = [row["near_ties"] for row in figures["results"] if row.get("near_ties") is not None]
+    if sum(near):
+        flips = counted(sum(near), "flip")
+        are = "is" if sum(near) == 1 else "are"
+        said.append(f"{flips} {are} near a tie: one of the two answers was all but even.")
     if facts.get("system") is False:
         said.append("The endpoint has no system role: the system prompt stands before each text.")
     if facts.get("chat") is False:

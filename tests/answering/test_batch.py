@@ -21,11 +21,11 @@ from harness.answering.batch import BatchFiles, Taken
 from harness.answering.cache import ResponseCache
 from harness.assembly import Audit, assemble
 from harness.batching import files as batching
-from harness.batching.jobs import Ledger, Pace
+from harness.batching.jobs import Ledger, Pace, only_one
 from harness.batching.run import answered, outstanding
 from harness.cli import app
-from harness.core import Failure, Message, Reply, Request
-from harness.errors import CacheError, ConfigError, EndpointError
+from harness.core import Failure, Message, Reply, Request, canonical
+from harness.errors import CacheError, ConfigError, EndpointError, RunError
 from tests.batch_server import (
     BatchServer,
     Line,
@@ -247,6 +247,41 @@ def test_a_run_stopped_while_it_waits_takes_up_its_job(settings: Settings, tmp_p
         assert (len(server.jobs), len(server.uploads)) == (1, 1)
 
 
+@pytest.mark.parametrize("number", range(8))
+def test_a_run_stopped_at_any_step_buys_nothing_twice(settings: Settings, number: int) -> None:
+    """The server does what it was asked, its answer is lost, and the run is stopped there."""
+
+    async def stopped(configuration: config.RunConfig, server: BatchServer) -> None:
+        task = asyncio.create_task(work(configuration, []))
+        loop = asyncio.get_running_loop()
+
+        def fault(method: str, path: str, _: int) -> Answer | None:
+            if sum(server.asked.values()) - 1 < number:
+                return None
+            loop.call_soon_threadsafe(task.cancel)
+            return Answer(None)
+
+        server.fault = fault
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    with serve_batches(BatchServer(all_positive)) as server:
+        asyncio.run(stopped(settings(server.base_url), server))
+        assert sum(server.asked.values()) >= number
+        server.fault = lambda *_: None
+        _, progress = run(settings(server.base_url))
+        assert progress.counts.cached == UNIQUE
+        assert len(server.jobs) == 1
+
+
+def test_one_run_at_a_time_has_the_jobs_of_a_folder(settings: Settings, tmp_path: Path) -> None:
+    with serve_batches(BatchServer(all_positive)) as server:
+        run(settings(server.base_url))
+        with only_one(tmp_path / "run"), pytest.raises(RunError, match="in another run's hands"):
+            run(settings(server.base_url))
+        run(settings(server.base_url))
+
+
 def test_a_job_created_unheard_is_found_again(settings: Settings) -> None:
     def fault(method: str, path: str, number: int) -> Answer | None:
         return Answer(None) if (method, path, number) == ("POST", "/v1/batches", 0) else None
@@ -399,7 +434,8 @@ def test_export_answer_import_then_a_run_sends_nothing(settings: Settings, tmp_p
         sent = len(endpoint.requests)
         counts = asyncio.run(batching.export(settings(url, repeats=1), file))
         assert counts["requests"] == sent == UNIQUE + 2
-        assert [json.loads(line)["body"] for line in batch.lines(file)] == endpoint.requests
+        bodies = [json.loads(line)["body"] for line in batch.lines(file)]
+        assert sorted(map(canonical, bodies)) == sorted(map(canonical, endpoint.requests))
         again = asyncio.run(batching.export(settings(url, repeats=1), tmp_path / "more.jsonl"))
         assert (again["requests"], again["expected"], again["files"]) == (0, UNIQUE + 2, [])
         out.write_bytes(vllm_run_batch(list(batch.lines(file)), biased))

@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
+import random
+import shutil
+import signal
 import sqlite3
-from collections.abc import Coroutine
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Coroutine, Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,7 +23,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.answering.cache import MIGRATIONS, ResponseCache, decode, encode
+from harness.answering.cache import APPLICATION_ID, MIGRATIONS, ResponseCache, decode, encode
 from harness.core import Message, Reply, Request, Token
 from harness.errors import CacheError
 
@@ -112,6 +122,7 @@ def test_a_file_that_is_no_cache_is_left_alone(tmp_path: Path) -> None:
 def test_a_newer_cache_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "c.sqlite"
     with sqlite3.connect(path) as db:
+        db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         db.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
     db.close()
 
@@ -135,3 +146,312 @@ def test_a_newer_cache_is_refused(tmp_path: Path) -> None:
 )
 def test_a_reply_survives_being_kept(reply: Reply) -> None:
     assert decode(encode(reply)) == reply
+
+
+@pytest.mark.parametrize("text", ["half a pair: \ud83d", "nul \x00", "line\u2028separator", "😀"])
+def test_any_text_is_found_again(tmp_path: Path, text: str) -> None:
+    async def work() -> None:
+        async with ResponseCache(tmp_path / "c.sqlite") as cache:
+            cache.keep(request(text), Reply(text))
+            await cache.expect([request(text)], "job")
+        async with ResponseCache(tmp_path / "c.sqlite") as cache:
+            assert (await cache.look_up([request(text).key]))[0] == {request(text).key: Reply(text)}
+            assert await cache.expected([request(text).key]) == {request(text).key: request(text)}
+
+    wait(work())
+
+
+def version_1(path: Path, rows: int = 3) -> None:
+    """A file as the first version made it."""
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute(MIGRATIONS[0][0])
+        for number in range(rows):
+            asked = request(str(number))
+            db.execute(
+                "INSERT INTO replies VALUES (?, ?, ?, 1.0)",
+                [asked.key, json.dumps(asked.payload()), encode(Reply(str(number)))],
+            )
+        db.execute("PRAGMA user_version = 1")
+        db.commit()
+
+
+def test_a_file_of_the_first_version_loses_nothing(tmp_path: Path) -> None:
+    version_1(tmp_path / "c.sqlite")
+
+    async def work() -> None:
+        for _ in range(2):
+            async with ResponseCache(tmp_path / "c.sqlite") as cache:
+                found, _ = await cache.look_up([request(str(n)).key for n in range(3)])
+                assert sorted(reply.text for reply in found.values()) == ["0", "1", "2"]
+                assert await cache.dialect("http://x") is None
+
+    wait(work())
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "CREATE TABLE recipes (name TEXT)",
+        "CREATE TABLE replies (key TEXT, body TEXT); PRAGMA user_version = 1",
+        "PRAGMA application_id = 7",
+        "PRAGMA user_version = 2",
+    ],
+)
+def test_the_file_of_another_program_is_not_written_into(tmp_path: Path, script: str) -> None:
+    path = tmp_path / "other.sqlite"
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(script)
+    before = path.read_bytes()
+
+    async def work() -> None:
+        async with ResponseCache(path):
+            pass
+
+    with pytest.raises(CacheError, match=r"other\.sqlite is another program's SQLite file"):
+        wait(work())
+    assert path.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == ["other.sqlite"]
+
+
+def test_what_was_learnt_of_an_endpoint_is_remembered(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with ResponseCache(tmp_path / "c.sqlite") as cache:
+            assert await cache.dialect("http://x") is None
+            await cache.learn("http://x", {"limit": "max_tokens"})
+            await cache.learn("http://x", {"limit": "max_completion_tokens", "dropped": ["seed"]})
+            assert await cache.dialect("http://y") is None
+        async with ResponseCache(tmp_path / "c.sqlite") as cache:
+            known = await cache.dialect("http://x")
+            assert known == {"limit": "max_completion_tokens", "dropped": ["seed"]}
+
+    wait(work())
+
+
+def test_what_a_job_was_handed_is_expected_until_settled(tmp_path: Path) -> None:
+    several = [request(str(n), choices=("a", "b"), repeat=n) for n in range(1200)]
+    keys = [r.key for r in several]
+
+    async def work() -> None:
+        async with ResponseCache(tmp_path / "c.sqlite") as cache:
+            await cache.expect(several, "job-1")
+            await cache.expect(several[:2], "job-2")
+        async with ResponseCache(tmp_path / "c.sqlite") as cache:
+            assert await cache.expected([*keys, "unknown"]) == {r.key: r for r in several}
+            assert (await cache.look_up(keys))[0] == {}
+            await cache.settle(keys[:1100])
+            assert set(await cache.expected(keys)) == set(keys[1100:])
+            await cache.settle([])
+
+    wait(work())
+
+
+def test_a_key_is_fresh_once_however_it_is_asked(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with ResponseCache(tmp_path / "c.sqlite") as cache:
+            keys = [request(str(n)).key for n in range(700)]
+            answers = await asyncio.gather(*(cache.look_up(keys) for _ in range(5)))
+            assert sum(len(fresh) for _, fresh in answers) == 700
+            assert await cache.look_up([]) == ({}, set())
+
+    wait(work())
+
+
+def test_a_reply_is_found_before_it_is_written(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with ResponseCache(tmp_path / "c.sqlite") as cache:
+            for number in range(1000):
+                cache.keep(request(str(number)), Reply("x"))
+                if number % 7 == 0:
+                    assert (await cache.look_up([request(str(number)).key]))[0]
+            found, _ = await cache.look_up([request(str(n)).key for n in range(1000)])
+            assert len(found) == 1000
+
+    wait(work())
+
+
+@pytest.fixture
+def powerless() -> Iterator[Path]:
+    """A folder whose files its user may read and not write (as root, by being nobody for a while)."""
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o755)
+    root = os.geteuid() == 0
+    if root:
+        os.seteuid(65534)
+    try:
+        yield folder
+    finally:
+        if root:
+            os.seteuid(0)
+        folder.chmod(0o755)
+        shutil.rmtree(folder)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders without a right to write are of POSIX")
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_cache_that_cannot_be_written_is_read(
+    powerless: Path, version: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = powerless / "c.sqlite"
+
+    async def fill() -> None:
+        async with ResponseCache(path) as cache:
+            cache.keep(request("0"), Reply("0"))
+            await cache.learn("http://x", {"a": 1})
+
+    as_owner(powerless, lambda: version_1(path) if version == 1 else wait(fill()))
+
+    async def work() -> None:
+        async with ResponseCache(path) as cache:
+            assert cache.read_only
+            found, fresh = await cache.look_up([request("0").key, request("new").key])
+            assert ([r.text for r in found.values()], len(fresh)) == (["0"], 2)
+            assert await cache.dialect("http://x") == (None if version == 1 else {"a": 1})
+            await cache.learn("http://x", {"a": 2})
+            assert await cache.dialect("http://x") == {"a": 2}
+            assert await cache.expected([request().key]) == {}
+            with pytest.raises(CacheError, match=r"c\.sqlite is read-only"):
+                cache.keep(request("new"), Reply("x"))
+            with pytest.raises(CacheError, match="read-only"):
+                await cache.expect([request()], "job")
+
+    wait(work())
+    assert caplog.text.count("cannot be written") == 1
+
+
+def as_owner(folder: Path, work: Any) -> None:
+    """Do ``work`` with the right to write, and take it away."""
+    nobody = os.getuid() == 0
+    if nobody:
+        os.seteuid(0)
+    folder.chmod(0o755)
+    work()
+    for file in folder.iterdir():
+        file.chmod(0o444)
+    folder.chmod(0o555)
+    if nobody:
+        os.seteuid(65534)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders without a right to write are of POSIX")
+def test_a_folder_that_cannot_be_written_is_one_line(powerless: Path) -> None:
+    as_owner(powerless, lambda: None)
+
+    async def work(path: Path) -> None:
+        async with ResponseCache(path):
+            pass
+
+    for path in (powerless / "c.sqlite", powerless / "deeper" / "c.sqlite"):
+        with pytest.raises(CacheError, match=r"c\.sqlite.*give --cache a place that can be") as caught:
+            wait(work(path))
+        assert "\n" not in str(caught.value)
+
+
+def test_a_folder_is_no_cache(tmp_path: Path) -> None:
+    async def work(path: Path) -> None:
+        async with ResponseCache(path):
+            pass
+
+    with pytest.raises(CacheError, match="is a folder"):
+        wait(work(tmp_path))
+    (tmp_path / "file").write_text("x", encoding="utf-8")
+    with pytest.raises(CacheError, match="give --cache a place"):
+        wait(work(tmp_path / "file" / "c.sqlite"))
+
+
+def test_damage_in_the_middle_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "c.sqlite"
+
+    async def fill() -> None:
+        async with ResponseCache(path) as cache:
+            for number in range(2000):
+                cache.keep(request(str(number)), Reply("x" * 100))
+
+    wait(fill())
+    with path.open("r+b") as file:
+        file.seek(8 * 4096)
+        file.write(os.urandom(path.stat().st_size - 16 * 4096))
+
+    async def work() -> None:
+        async with ResponseCache(path) as cache:
+            await cache.look_up([request(str(n)).key for n in range(2000)])
+
+    with pytest.raises(CacheError, match=r"c\.sqlite is damaged"):
+        wait(work())
+
+
+CHILD = """
+import asyncio, sys, time
+from pathlib import Path
+from harness.answering.cache import ResponseCache
+from harness.core import Message, Reply, Request
+
+async def work(path, name, seconds):
+    async with ResponseCache(path) as cache:
+        ends = time.monotonic() + seconds
+        number = 0
+        while time.monotonic() < ends:
+            for _ in range(20):
+                one = Request({"name": name}, (Message("user", f"{number}"),), {})
+                cache.keep(one, Reply("x" * 200))
+                print(one.key, time.monotonic())
+                number += 1
+            sys.stdout.flush()
+            if number % 1000 == 0:
+                await cache.look_up([one.key])
+            await asyncio.sleep(0)
+
+asyncio.run(work(Path(sys.argv[1]), sys.argv[2], float(sys.argv[3])))
+"""
+
+
+def child(path: Path, name: str, seconds: float, out: Path) -> subprocess.Popen[bytes]:
+    """A process that keeps replies at full speed and writes down the key and the time of each."""
+    with out.open("wb") as file:
+        return subprocess.Popen(
+            [sys.executable, "-c", CHILD, str(path), name, str(seconds)], stdout=file, stderr=subprocess.PIPE
+        )
+
+
+def keys(path: Path) -> set[str]:
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        return {row[0] for row in db.execute("SELECT key FROM replies")}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is of POSIX")
+def test_kill_9_loses_at_most_half_a_second(tmp_path: Path) -> None:
+    path = tmp_path / "c.sqlite"
+    generator = random.Random(0)
+    total: set[str] = set()
+    for number in range(10):
+        out = tmp_path / f"{number}.txt"
+        process = child(path, f"m{number}", 60, out)
+        while not out.stat().st_size:
+            time.sleep(0.01)
+            assert process.poll() is None
+        time.sleep(generator.uniform(0, 1))
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        rows = [
+            line.split() for line in out.read_text(encoding="utf-8").splitlines(keepends=True) if "\n" in line
+        ]
+        kept = keys(path)
+        last = float(rows[-1][1])
+        missing = [last - float(when) for key, when in rows if key not in kept]
+        assert max(missing, default=0.0) <= 0.5
+        assert total <= kept
+        total = kept
+    assert len(total) > 1000
+
+
+def test_processes_that_start_and_write_together_are_never_locked_out(tmp_path: Path) -> None:
+    path = tmp_path / "c.sqlite"
+    processes = [child(path, f"m{n}", 1.5, tmp_path / f"{n}.txt") for n in range(4)]
+    for process in processes:
+        _, errors = process.communicate(timeout=120)
+        assert (process.returncode, errors) == (0, b"")
+    asked = {
+        line.split()[0] for n in range(4) for line in (tmp_path / f"{n}.txt").read_text("utf-8").splitlines()
+    }
+    assert keys(path) == asked

@@ -317,6 +317,24 @@ def test_ctrl_c_is_answered_at_once_and_can_be_taken_up(work: Path) -> None:
         assert figures["requests"]["cached"] >= before - 4
 
 
+def test_a_second_ctrl_c_ends_at_once(work: Path) -> None:
+    def hang(body: dict[str, Any], number: int) -> Answer:
+        time.sleep(8 if number > 30 else 0.01)
+        return completion("Positive")
+
+    with serve(hang) as endpoint:
+        run = start(work, endpoint.base_url)
+        while len(endpoint.requests) < 32:
+            time.sleep(0.02)
+        run.send_signal(signal.SIGINT)
+        time.sleep(0.5)
+        asked = time.perf_counter()
+        run.send_signal(signal.SIGINT)
+        run.communicate(timeout=60)
+        assert run.returncode == 130
+        assert time.perf_counter() - asked < 2
+
+
 def test_a_partial_run_is_exit_3(work: Path, hinter: Hinter) -> None:
     def script(body: dict[str, Any], number: int) -> Answer:
         return (

@@ -1,7 +1,7 @@
 """A stand-in for ``vllm``: a real server with vLLM's paths, faulty as ``FAKE_VLLM`` says (words):
 
 ``slow`` is healthy only after a second; ``dies`` ends at once; ``late`` ends at the first question;
-``never`` is not healthy; ``stubborn`` ignores SIGTERM; ``child`` has a child that ignores it too.
+``never`` is not healthy; ``child`` has a child that outlives it; ``stubborn`` ignores SIGTERM, its child too.
 
 In ``FAKE_VLLM_HOME`` it leaves its arguments and environment, and a lock held while any of it lives.
 """
@@ -22,7 +22,7 @@ from typing import Any
 HOME = Path(os.environ["FAKE_VLLM_HOME"])
 MODES = os.environ.get("FAKE_VLLM", "").split()
 KEY = os.environ.get("VLLM_API_KEY")
-SLEEPER = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
+SLEEPER = "import time; time.sleep(600)"  # SIG_IGN is inherited
 METRICS = """# HELP vllm:prefix_cache_queries_total Prefix cache queries.
 vllm:prefix_cache_queries_total{engine="0",model_name="m"} 100.0
 vllm:prefix_cache_queries_total{engine="1",model_name="m"} 100.0

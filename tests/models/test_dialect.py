@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from email.utils import formatdate
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -169,11 +170,44 @@ def test_a_known_dialect_is_taken_up_without_asking() -> None:
 
 def test_azure_has_its_query_and_its_header(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AZURE_KEY", "azure-secret")
-    answers, asked, _ = talk(
+    answers, asked, endpoint = talk(
         lambda *_: completion("Positive"), api_key_env="AZURE_KEY", api_version="2026-01-01", choices="none"
     )
+    assert endpoint.paths == ["/v1/chat/completions?api-version=2026-01-01"]
+    assert endpoint.headers[0]["api-key"] == "azure-secret"
     assert isinstance(answers[0], Reply)
     assert asked.identity["api_version"] == "2026-01-01"
+
+
+def test_a_proxy_is_used_and_exceptions_from_it_are_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def ask(url: str) -> Reply | Failure:
+        asked = OpenAIModel("m", url, choices="none")
+        try:
+            return await asked.answer(REQUEST)
+        finally:
+            await asked.close()
+
+    for name in ("HTTP_PROXY", "http_proxy", "NO_PROXY", "no_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    with serve(lambda *_: completion("Positive")) as proxy, serve(lambda *_: completion("Negative")) as own:
+        monkeypatch.setenv("HTTP_PROXY", proxy.base_url.removesuffix("/v1"))
+        monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+        through = asyncio.run(ask("http://model.example/v1"))
+        direct = asyncio.run(ask(own.base_url))
+    assert isinstance(through, Reply)
+    assert isinstance(direct, Reply)
+    assert (through.text, direct.text) == ("Positive", "Negative")
+    assert proxy.paths == ["http://model.example/v1/chat/completions"]
+
+
+def test_a_key_file_is_read_and_trimmed(tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("from-a-file\n", encoding="utf-8")
+    _, _, endpoint = talk(
+        lambda *_: completion("Positive"), choices="none", api_key_file=str(tmp_path / "key")
+    )
+    assert endpoint.authorizations == ["Bearer from-a-file"]
+    with pytest.raises(EndpointError, match=r"key file .*none: No such file"):
+        talk(lambda *_: completion("Positive"), api_key_file=str(tmp_path / "none"))
 
 
 def test_replicas_share_the_load() -> None:

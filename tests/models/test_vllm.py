@@ -35,7 +35,7 @@ KILLED = """
 import asyncio, sys, time
 from harness.models.vllm import VllmModel, Settings
 async def main():
-    await VllmModel(Settings("org/m")).prepare(None)
+    await VllmModel(Settings("org/m", stop_seconds=1.0)).prepare(None)
     print("ready", flush=True)
     await asyncio.sleep(600)
 asyncio.run(main())
@@ -227,11 +227,19 @@ def test_a_killed_guard_leaves_no_server(home: Path, monkeypatch: pytest.MonkeyP
     assert nothing_is_left(home, 1)
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize(
+    ("number", "modes"),
+    [
+        (signal.SIGKILL, "child"),
+        (signal.SIGKILL, "child stubborn"),
+        (signal.SIGTERM, "child"),
+        (signal.SIGINT, "child"),
+    ],
+)
 def test_a_killed_run_leaves_no_server(
-    home: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+    home: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals, modes: str
 ) -> None:
-    monkeypatch.setenv("FAKE_VLLM", "child")
+    monkeypatch.setenv("FAKE_VLLM", modes)
     run = subprocess.Popen([sys.executable, "-c", KILLED], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     with run:
         assert run.stdout is not None

@@ -24,6 +24,12 @@ def compare(original: Outcome | None, mutant: Outcome | None) -> Status:
     return "benign" if (original.labels, original.score) == (mutant.labels, mutant.score) else "biased"
 
 
+def smaller(*outcomes: Outcome | None) -> float | None:
+    """The smallest margin among outcomes, None where one of them is not known."""
+    margins = [outcome.margin for outcome in outcomes if outcome and outcome.margin is not None]
+    return min(margins) if len(margins) == len(outcomes) else None
+
+
 def hidden(status: Status, parts: Iterable[Status | None]) -> Ternary | None:
     """Whether a biased mutant's bias is hidden, given its sub-mutants (None: not valid, so not asked).
 
@@ -53,6 +59,7 @@ def judge(group: Sequence[Case], outcomes: Mapping[str, Outcome]) -> Iterator[Ve
             status=own,
             hidden=hidden(own, parts) if len(case.substitutions) > 1 else None,
             attributes=case.attributes,
+            margin=smaller(outcomes.get(original.id), outcomes.get(case.id)),
         )
 
 
