@@ -61,6 +61,18 @@ class Price(_Section):
     cached_input: float | None = Field(default=None, ge=0)
 
 
+class Vllm(_Section):
+    """``[model.vllm]``: how the server of ``vllm:NAME`` is started; ``flags`` go to vLLM as given."""
+
+    max_model_len: Positive | None = None
+    dtype: str | None = None
+    quantization: str | None = None
+    seed: Annotated[int, Field(ge=0)] = 0
+    flags: tuple[str, ...] = ()
+    startup_seconds: float = Field(default=1800.0, gt=0)
+    stop_seconds: float = Field(default=15.0, ge=0)
+
+
 class Model(_Section):
     """``[model]``: the system under test."""
 
@@ -76,6 +88,7 @@ class Model(_Section):
     requests_per_minute: float | None = Field(default=None, gt=0)
     tokens_per_minute: float | None = Field(default=None, gt=0)
     price: Price | None = None
+    vllm: Vllm = Vllm()
 
     @field_validator("api_key_env")
     @classmethod
@@ -129,9 +142,9 @@ class RunConfig(_Section):
 
     def identity(self) -> dict[str, Any]:
         """The settings that decide what is found; not where it goes or how fast."""
-        model = self.model.model_dump(
-            include={"name", "base_url", "api_version", "model_file", "revision", "choices"}
-        )
+        decides = ("name", "base_url", "api_version", "model_file", "revision", "choices")
+        model = self.model.model_dump(include=set(decides))
+        model["vllm"] = self.model.vllm.model_dump(exclude={"startup_seconds", "stop_seconds"})
         whole = self.model_dump(exclude={"out", "cache", "fail_above", "model", "budget"})
         return {**whole, "model": model}
 

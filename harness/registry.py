@@ -21,6 +21,7 @@ SUITES = {"hinter": "harness.registry:hinter_suite"}
 MODELS = {
     "local:smollm2": "SmolLM2-135M-Instruct in this process (llama.cpp), the default",
     "local:vader": "VADER, a rule-based sentiment system, instant",
+    "vllm:NAME": "a model on a vLLM server of our own, started for the run",
     "python:package.module:function": "a function of your own",
     "NAME": "any OpenAI-compatible endpoint, with --base-url and --api-key-env",
 }
@@ -81,6 +82,10 @@ def model(section: ModelConfig) -> Model:
         from harness.models import function
 
         return function.load(rest)
+    if kind == "vllm" and colon:
+        from harness.models import vllm
+
+        return vllm.load(rest, section)
     plugins = _plugins("harness.models")
     if colon and kind in plugins:
         made: Model = _import(plugins[kind])(section)

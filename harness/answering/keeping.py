@@ -357,9 +357,13 @@ def _difference(name: str, one: Any, other: Any, names: tuple[str, str]) -> str:
     if isinstance(one, str) and isinstance(other, str) and max(len(one), len(other)) > SHOWN:
         at = _agreeing(one, other)
         start = max(0, at - BEFORE)
-        one, other = (f"…{text[start : at + AFTER]}…" for text in (one, other))
+        one, other = (_around(text, start, at + AFTER) for text in (one, other))
         return f"{name} from character {at + 1}: {_shown(one)} {names[0]}, {_shown(other)} {names[1]}"
     return f"{name}: {_shown(one)} {names[0]}, {_shown(other)} {names[1]}"
+
+
+def _around(text: str, start: int, end: int) -> str:
+    return ("…" if start else "") + text[start:end] + ("…" if len(text) > end else "")
 
 
 def _shown(value: Any) -> str:

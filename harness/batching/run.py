@@ -49,7 +49,10 @@ async def answered(
         audit,
         config=_without_limits(audit),
         model=Unsent(
-            audit.model, work.jobs, work.taken, Failure("failed", work.stopped) if work.stopped else UNASKED
+            audit.model,
+            work.ledger.jobs,
+            work.taken,
+            Failure("failed", work.stopped) if work.stopped else UNASKED,
         ),
     )
 
@@ -158,7 +161,10 @@ class Batches:
 
 
 class Unsent:
-    """A model whose requests have all been asked in batch jobs: what is not in the cache failed there."""
+    """A model whose requests have all been asked in batch jobs: what is not in the cache failed there.
+
+    ``jobs`` are all of the run folder, ``taken`` what this run took in.
+    """
 
     def __init__(self, model: Model, jobs: Sequence[Job], taken: Taken, default: Failure) -> None:
         self.name = model.name

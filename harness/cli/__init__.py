@@ -68,7 +68,8 @@ def main() -> None:
         click.echo(f"hinter: {' '.join(error.format_message().split())}{hint}", err=True)
         sys.exit(2)
     except HarnessError as error:
-        click.echo(f"hinter: {' '.join(str(error).split())}", err=True)
+        first, _, log = str(error).partition("\n")  # what follows is a server's log, as it wrote it
+        click.echo(f"hinter: {' '.join(first.split())}" + (f"\n{log}" if log else ""), err=True)
         sys.exit(2)
     except (click.Abort, KeyboardInterrupt):
         click.echo("hinter: interrupted", err=True)

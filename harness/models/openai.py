@@ -29,6 +29,7 @@ HOSTS_WITH_NEW_LIMIT = ("openai.com", "azure.com")
 DEADLINE = 120.0
 CEILING = 64
 REJECTIONS = 12
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
 PROBE_LABELS = ("Zebra", "Quartz")
 PROBE = "Reply with the single word hello."
 CONSTRAINTS: Mapping[str, Sequence[Choices]] = {
@@ -212,7 +213,9 @@ def _client(base_url: str, key: str, concurrency: int, api_version: str | None) 
 
     limits = httpx2.Limits(max_connections=concurrency * 2, max_keepalive_connections=concurrency * 2)
     # Each request has its deadline from the moment it is sent; waiting for a connection has none.
-    http = httpx2.AsyncClient(limits=limits, timeout=None, trust_env=True, follow_redirects=True)
+    # The system's proxies, but not for this machine's own servers; its certificates either way.
+    proxies = httpx2.URL(base_url).host not in LOOPBACK
+    http = httpx2.AsyncClient(limits=limits, timeout=None, trust_env=proxies, follow_redirects=True)
     azure = (
         {"default_query": {"api-version": api_version}, "default_headers": {"api-key": key}}
         if api_version

@@ -67,6 +67,7 @@ def test_help_is_quick_and_lists_every_command(hinter: Hinter) -> None:
         "models",
         "lexicon",
         "doctor",
+        "serve",
     ):
         assert f"  {name} " in done.stdout
         assert hinter(name, "--help").returncode == 0
