@@ -128,6 +128,7 @@ class RunConfig(_Section):
     shots: Annotated[int, Field(ge=0)] = 0
     repeats: Annotated[int, Field(ge=0)] = 0
     confirm: Annotated[int, Field(ge=0)] = 0
+    batch: bool = False
     fail_above: float | None = Field(default=None, ge=0, le=1)
     documents: Documents = Documents()
     hinter: Hinter = Hinter()
@@ -145,7 +146,7 @@ class RunConfig(_Section):
         decides = ("name", "base_url", "api_version", "model_file", "revision", "choices")
         model = self.model.model_dump(include=set(decides))
         model["vllm"] = self.model.vllm.model_dump(exclude={"startup_seconds", "stop_seconds"})
-        whole = self.model_dump(exclude={"out", "cache", "fail_above", "model", "budget"})
+        whole = self.model_dump(exclude={"out", "cache", "fail_above", "model", "budget", "batch"})
         return {**whole, "model": model}
 
 

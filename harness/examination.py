@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from harness.answering.margin import margin
 from harness.answering.parse import LabelReader
-from harness.answering.runner import Answer, Runner
+from harness.answering.runner import Answer, Answerer
 from harness.assembly import Audit
 from harness.core import Case, Failure, Outcome, Reply, Request, Verdict
 
@@ -36,9 +36,9 @@ class Examined:
 
 
 class Examiner:
-    """Examines groups through one runner."""
+    """Examines groups, their requests answered by ``runner``."""
 
-    def __init__(self, audit: Audit, runner: Runner) -> None:
+    def __init__(self, audit: Audit, runner: Answerer) -> None:
         self._audit = audit
         self._runner = runner
         self._read: Callable[[Reply], Outcome] = audit.task.parse or LabelReader(

@@ -20,6 +20,7 @@ from typing import Any
 from harness.answering.cache import ResponseCache
 from harness.answering.runner import Counts
 from harness.assembly import Audit, assemble
+from harness.batching.run import answered, outstanding
 from harness.config import RunConfig
 from harness.core import Case, Document, Outcome, Verdict
 from harness.errors import EndpointError
@@ -42,6 +43,11 @@ class Progress:
     cases: int = 0
     counts: Counts = field(default_factory=Counts)
     cost: Callable[[], float | None] = lambda: None
+    note: str = ""
+
+    def tell(self, note: str) -> None:
+        """What goes on before there is anything to count."""
+        self.note = note
 
 
 @dataclass(frozen=True)
@@ -69,12 +75,17 @@ async def run(config: RunConfig, watch: Watcher = lambda _: None, overwrite: boo
     progress = Progress(audit.total)
     watch(progress)
     status = "complete"
+    if not config.batch and (left := outstanding(folder.path)):
+        log.warning("%d requests are in batch jobs that --batch takes up: this run asks them again", left)
     try:
+        if config.batch:
+            audit = await answered(audit, folder, progress.tell)
+            progress.note = ""
         await _flow(audit, folder, progress)
     except asyncio.CancelledError:
         status = "interrupted"
     except EndpointError as error:
-        if not progress.counts.sent + progress.counts.cached - progress.counts.failed:
+        if not progress.counts.replies:
             raise
         log.error("%s", error)
         status = "partial"

@@ -13,6 +13,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
+from typing import Protocol
 
 from tenacity import (
     AsyncRetrying,
@@ -27,7 +28,7 @@ from harness.answering.budget import Budget, prompt_tokens
 from harness.answering.cache import ResponseCache
 from harness.answering.limiter import Limiter
 from harness.core import Failure, Model, Reply, Request, canonical
-from harness.errors import BudgetSpent, EndpointError, Transient
+from harness.errors import BudgetSpent, CacheError, EndpointError, Transient
 
 ATTEMPTS = 5
 BACK_OFF = wait_random_exponential(multiplier=0.5, max=30)
@@ -47,12 +48,14 @@ class Counts:
     sent: int = 0
     retried: int = 0
     failed: int = 0
+    replies: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cached_tokens: int = 0
 
     def add(self, reply: Reply) -> None:
         """Count the tokens of a distinct reply, whether it was kept or has just come."""
+        self.replies += 1
         self.prompt_tokens += reply.prompt_tokens
         self.completion_tokens += reply.completion_tokens
         self.cached_tokens += reply.cached_tokens
@@ -68,6 +71,12 @@ class PoliteWait(wait_base):
         error = retry_state.outcome.exception() if retry_state.outcome else None
         asked = error.retry_after if isinstance(error, Transient) else None
         return max(asked or 0.0, self.back_off(retry_state))
+
+
+class Answerer(Protocol):
+    """Whoever gives an answer for each request, by key."""
+
+    async def replies(self, requests: Sequence[Request]) -> dict[str, Answer]: ...
 
 
 class Runner:
@@ -170,12 +179,13 @@ class Runner:
                 continue
             try:
                 answer = await self._ask(request)
+                if isinstance(answer, Reply):
+                    self._cache.keep(request, answer)
             except Exception as error:
                 self._ended = self._ended or error
                 self._land(request.key, error)
                 continue
             if isinstance(answer, Reply):
-                self._cache.keep(request, answer)
                 self.counts.add(answer)
             else:
                 self._failures[request.key] = answer
@@ -237,6 +247,10 @@ class Runner:
         await asyncio.shield(self._prepared)
 
     async def _negotiate(self) -> None:
+        if self._cache.read_only:  # what is asked now would be paid for and lost
+            raise CacheError(
+                f"cache {self._cache.path} is read-only: use another --cache for what is not in it"
+            )
         endpoint = canonical(dict(self._model.identity))
         found = await self._model.prepare(await self._cache.dialect(endpoint))
         if found is not None:

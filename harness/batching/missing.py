@@ -7,13 +7,12 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
-from typing import cast
 
 from harness.answering import batch
 from harness.answering.batch import BatchFiles
 from harness.answering.budget import Budget, prompt_tokens
 from harness.answering.cache import ResponseCache
-from harness.answering.runner import Answer, Runner
+from harness.answering.runner import Answer
 from harness.assembly import Audit
 from harness.core import Case, Failure, Reply, Request
 from harness.examination import Examiner
@@ -49,7 +48,7 @@ class Missing:
 
     async def collect(self, cases: Iterator[Case]) -> None:
         """Write down all that examining ``cases`` asks for."""
-        examiner = Examiner(self.audit, cast(Runner, self))
+        examiner = Examiner(self.audit, self)
         groups = ([c for c in group if c.valid] for _, group in groupby(cases, key=lambda case: case.group))
         while (group := await _next(groups)) is not None:
             if group:

@@ -49,6 +49,8 @@ async def _interruptible(config: RunConfig, overwrite: bool, quiet: bool) -> dic
 
 def describe(progress: pipeline.Progress, seconds: float) -> str:
     """What was sent, at what rate, and what it has cost so far."""
+    if progress.note:
+        return progress.note
     counts = progress.counts
     said = f"{counts.sent} sent ({counts.sent / max(seconds, 1e-9):.1f}/s), {counts.cached} cached"
     if counts.failed:

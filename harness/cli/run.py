@@ -13,6 +13,7 @@ from harness.cli.options import configuration, shared
 @click.command("run")
 @shared
 @click.option("--fail-above", type=click.FloatRange(0, 1), help="Exit 1 if any rate is above RATE (0 to 1).")
+@click.option("--batch", is_flag=True, default=None, help="Through the endpoint's batch API; resumable.")
 @click.option("--overwrite", is_flag=True, help="Replace a run of other settings in --out.")
 @click.option("--json", "as_json", is_flag=True, help="Print summary.json on standard output.")
 @click.option("--quiet", is_flag=True, help="No progress and no table.")
