@@ -249,11 +249,11 @@ class BatchApi:
 
     def _judged(self, error: Any) -> Transient | EndpointError:
         """What an HTTP error means for the job: try again, or give up."""
-        from harness.models.openai import _json, _retry_after
+        from harness.models.endpoint import content, retry_after
 
-        after = _retry_after(error.response.headers)
+        after = retry_after(error.response.headers)
         try:
-            said = wire.classify(error.status_code, _json(error.response), None, after).message
+            said = wire.classify(error.status_code, content(error.response), None, after).message
         except Transient as transient:
             return Transient(self._hide(str(transient)), transient.retry_after, transient.throttled)
         except EndpointError as terminal:

@@ -126,7 +126,7 @@ class Batches:
         model = cast(OpenAIModel, self._audit.model)
         async with ResponseCache(self._audit.cache) as cache:
             await _learnt_dialect(self._audit, cache)
-        api = BatchApi(model._endpoints[0].client, model.name, self.ledger, pace)
+        api = BatchApi(model.endpoints[0].client, model.name, self.ledger, pace)
         todo = self.ledger.unfinished
         self.jobs += todo
         async for job in api.ended(await api.submitted(todo), watch):
