@@ -23,6 +23,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from harness import documents, registry
 from harness.answering import render
@@ -47,7 +48,8 @@ def main() -> None:
     options.add_argument("--requests", type=int, default=5000)
     options.add_argument("--cached", type=int, default=100_000)
     options.add_argument("--kills", type=int, default=10)
-    options.add_argument("--only", choices=["throughput", "cached", "prefix", "kills"])
+    options.add_argument("--only", choices=["throughput", "cached", "prefix", "kills", "vllm"])
+    options.add_argument("--vllm", metavar="MODEL", help="a model folder for a real vLLM server (on PATH)")
     options.add_argument("--child", type=int, help=argparse.SUPPRESS)
     given = options.parse_args()
     if given.child:
@@ -59,6 +61,7 @@ def main() -> None:
         "cached": lambda: cached(given.cached),
         "prefix": prefix,
         "kills": lambda: kills(given.kills),
+        "vllm": lambda: vllm_order(given.vllm) if given.vllm else None,
     }
     for name, part in parts.items():
         if given.only in (None, name):
@@ -197,27 +200,67 @@ def read_cached(number: int) -> dict[str, float]:
     return {"rate": rate, "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
 
 
-def prefix() -> None:
-    """The share of prompt tokens that a prefix cache of vLLM's kind can reuse, in our order and shuffled."""
-    reviews = SHARED / "biasfinder" / "imdb_small"
-    if not reviews.is_dir():
-        print(f"prefix order: no reviews at {reviews}: set HINTER_SHARED")
-        return
+def prompts_of_reviews(plan: Planner, limit: int, pairs: int) -> list[list[Request]]:
+    """The requests of some reviews, a list a review, each in the order in which they are sent."""
     from harness import config
 
-    model = OpenAIModel("m", "http://127.0.0.1:9/v1", choices="none")
-    plan, prompts = planner(model), []
-    suite = registry.suite(config.load(None, {"documents.path": str(reviews), "hinter.max_pairs": 4}))
-    groups: dict[str, list[str]] = {}
-    for case in suite.cases(documents.read(DocumentOptions(str(reviews), limit=60), ("0", "1"))):
+    reviews = SHARED / "biasfinder" / "imdb_small"
+    if not reviews.is_dir():
+        sys.exit(f"no reviews at {reviews}: set HINTER_SHARED")
+    suite = registry.suite(config.load(None, {"documents.path": str(reviews), "hinter.max_pairs": pairs}))
+    groups: dict[str, list[Case]] = {}
+    for case in suite.cases(documents.read(DocumentOptions(str(reviews), limit=limit), ("0", "1"))):
         if case.valid:
-            said = plan.request(case).messages
-            groups.setdefault(case.group, []).append("\n".join(m.content for m in said))
-    for group in groups.values():
-        prompts += sorted(group)
+            groups.setdefault(case.group, []).append(case)
+    return [[plan.request(c) for c in sorted(some, key=lambda c: c.text)] for some in groups.values()]
+
+
+def prefix() -> None:
+    """The share of prompt tokens that a prefix cache of vLLM's kind can reuse, in our order and shuffled."""
+    groups = prompts_of_reviews(planner(OpenAIModel("m", "http://127.0.0.1:9/v1", choices="none")), 60, 4)
+    prompts = ["\n".join(m.content for m in r.messages) for group in groups for r in group]
     shuffled = random.Random(0).sample(prompts, len(prompts))
     print(f"prefix order: {len(prompts):,} prompts of {len(groups)} reviews, 2,000 blocks of {BLOCK} kept")
     print(f"  ours {reusable(prompts):.1%} of prompt tokens reusable, shuffled {reusable(shuffled):.1%}")
+
+
+def vllm_order(folder: str) -> None:
+    """Throughput of a real vLLM server with a small prefix cache, in our order and shuffled."""
+    from harness.models.vllm import VllmModel
+    from harness.models.vllm_server import Settings
+
+    flags = (
+        "--enforce-eager",
+        "--block-size",
+        "32",
+        "--max-num-seqs",
+        "8",
+        "--num-gpu-blocks-override",
+        "160",
+    )
+    for name in ("ours", "shuffled"):
+        model = VllmModel(Settings(folder, dtype="float32", max_model_len=1024, flags=flags), 8, "none")
+        requests = [r for group in prompts_of_reviews(planner(model), 40, 3) for r in group]
+        if name == "shuffled":
+            requests = random.Random(0).sample(requests, len(requests))
+        rate = asyncio.run(_timed(model, requests))
+        print(
+            f"  real vLLM, {len(requests)} requests, {name}: {rate:.2f}/s; {model.facts['vllm']['prefix_cache']}"
+        )
+
+
+async def _timed(model: Any, requests: Sequence[Request]) -> float:
+    with tempfile.TemporaryDirectory() as folder:
+        async with (
+            ResponseCache(Path(folder) / "c.sqlite") as cache,
+            Runner(model, cache, Limiter(8, 8)) as runner,
+        ):
+            await runner.replies(requests[:1])  # starts the server
+            started = time.perf_counter()
+            await runner.replies(requests[1:])
+            rate = (len(requests) - 1) / (time.perf_counter() - started)
+        await model.close()
+    return rate
 
 
 def reusable(prompts: Sequence[str], blocks: int = 2000) -> float:
