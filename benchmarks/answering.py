@@ -244,9 +244,8 @@ def vllm_order(folder: str) -> None:
         if name == "shuffled":
             requests = random.Random(0).sample(requests, len(requests))
         rate = asyncio.run(_timed(model, requests))
-        print(
-            f"  real vLLM, {len(requests)} requests, {name}: {rate:.2f}/s; {model.facts['vllm']['prefix_cache']}"
-        )
+        hits = model.facts["vllm"]["prefix_cache"]["hit_rate"]
+        print(f"  real vLLM, {len(requests)} requests, {name}: {rate:.2f}/s, {hits:.1%} of prompt tokens hit")
 
 
 async def _timed(model: Any, requests: Sequence[Request]) -> float:

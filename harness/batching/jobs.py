@@ -20,6 +20,7 @@ from typing import IO, Any, Literal, TypeVar
 from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 from tenacity.wait import wait_base
 
+from harness.answering.batch import LINES_A_FILE
 from harness.answering.runner import PoliteWait
 from harness.errors import EndpointError, RunError, Transient
 from harness.models import wire
@@ -106,11 +107,13 @@ def only_one(folder: Path) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Pace:
-    """Seconds between two looks at a job, growing from ``first`` to ``last``; ``back_off`` after an error."""
+    """Seconds between two looks at a job, growing from ``first`` to ``last``; ``back_off`` after an error;
+    at most ``lines`` requests a job."""
 
     first: float = 1.0
     last: float = 60.0
     back_off: wait_base = BACK_OFF
+    lines: int = LINES_A_FILE
 
 
 class BatchApi:

@@ -39,9 +39,10 @@ async def answered(
         raise ConfigError(f"--batch needs an endpoint with a batch API, not {audit.model.name}")
     limits = audit.config.budget
     with only_one(folder.path):
-        work = Batches(audit, folder, Budget(limits.max_requests, limits.max_cost, audit.prices))
+        budget = Budget(limits.max_requests, limits.max_cost, audit.prices)
+        work = Batches(audit, folder, budget, pace or Pace())
         await work.tidy()
-        await work.do(watch, pace or Pace())
+        await work.do(watch)
     bad = [job for job in work.jobs if job.reason or job.status != "completed"]
     if bad and not work.taken.kept + work.taken.already:
         raise EndpointError(bad[0].told)
@@ -65,7 +66,7 @@ def outstanding(folder: Path) -> int:
 class Batches:
     """The jobs of one run folder: ``jobs`` are those of this run, ``taken`` what they brought."""
 
-    def __init__(self, audit: Audit, folder: RunFolder, budget: Budget) -> None:
+    def __init__(self, audit: Audit, folder: RunFolder, budget: Budget, pace: Pace) -> None:
         self.ledger = Ledger(folder.path)
         self.jobs: list[Job] = []
         self.taken = Taken()
@@ -73,8 +74,9 @@ class Batches:
         self._audit = audit
         self._folder = folder
         self._budget = budget
+        self._pace = pace
 
-    async def do(self, watch: Callable[[str], None], pace: Pace) -> None:
+    async def do(self, watch: Callable[[str], None]) -> None:
         """Jobs, until nothing is missing that has not failed in one."""
         while True:
             resumed = bool(self.ledger.unfinished)
@@ -82,7 +84,7 @@ class Batches:
                 await self.write()
             if not self.ledger.unfinished:
                 return
-            await self.go_through(watch, pace)
+            await self.go_through(watch)
             if self.ledger.unfinished or self.stopped or not (resumed or self._audit.config.confirm):
                 return
 
@@ -106,7 +108,8 @@ class Batches:
         ledger.save()
         made = self._folder.keep_cases(audit.suite.cases(audit.task.documents(audit.options)))
         async with ResponseCache(audit.cache) as cache:
-            with closing(made) as cases, BatchFiles(ledger.files / f"{ledger.writing}.jsonl") as files:
+            first = ledger.files / f"{ledger.writing}.jsonl"
+            with closing(made) as cases, BatchFiles(first, self._pace.lines) as files:
                 missing = Missing(audit, cache, files, _learnt_dialect, self.taken.failures, self._budget)
                 await missing.collect(cases)
         counts = zip(files.paths, files.counts, strict=True)
@@ -121,12 +124,12 @@ class Batches:
                 missing.held,
             )
 
-    async def go_through(self, watch: Callable[[str], None], pace: Pace) -> None:
+    async def go_through(self, watch: Callable[[str], None]) -> None:
         """All unfinished jobs, from where each of them is to its answers in the cache."""
         model = cast(OpenAIModel, self._audit.model)
         async with ResponseCache(self._audit.cache) as cache:
             await _learnt_dialect(self._audit, cache)
-        api = BatchApi(model.endpoints[0].client, model.name, self.ledger, pace)
+        api = BatchApi(model.endpoints[0].client, model.name, self.ledger, self._pace)
         todo = self.ledger.unfinished
         self.jobs += todo
         async for job in api.ended(await api.submitted(todo), watch):

@@ -210,7 +210,7 @@ class VllmServer:
         if self._foreground:
             self._spawn(serve, environment, None)
             return
-        self._folder = Path(tempfile.mkdtemp(prefix="hinter-vllm-"))
+        self._folder = Path(tempfile.mkdtemp(prefix="hinter-vllm-", dir=os.environ.get("TMPDIR")))
         environment["VLLM_API_KEY"] = token_urlsafe()
         (self._folder / "key").write_text(environment["VLLM_API_KEY"], encoding="utf-8")
         with (self._folder / "server.log").open("wb") as output:

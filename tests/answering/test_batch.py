@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -82,13 +83,15 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     return make
 
 
-async def work(configuration: config.RunConfig, said: list[str]) -> tuple[Audit, pipeline.Progress]:
+async def work(
+    configuration: config.RunConfig, said: list[str], pace: Pace = FAST
+) -> tuple[Audit, pipeline.Progress]:
     audit = await asyncio.to_thread(assemble, configuration)
     folder = audit.folder
     folder.open(audit.resolved, audit.identity)
     progress = pipeline.Progress(audit.total)
     try:
-        audit = await answered(audit, folder, said.append, FAST)
+        audit = await answered(audit, folder, said.append, pace)
         await pipeline._flow(audit, folder, progress)
     finally:
         await audit.model.close()
@@ -316,12 +319,10 @@ def test_a_wrong_key_is_an_error_and_the_job_stays(settings: Settings, tmp_path:
         assert len(server.jobs) == 1
 
 
-def test_several_jobs_where_one_file_is_too_small(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(BatchFiles.__init__, "__defaults__", (5, batch.BYTES_A_FILE))
+def test_several_jobs_where_one_file_is_too_small(settings: Settings, tmp_path: Path) -> None:
     with serve_batches(BatchServer(all_positive)) as server:
-        _, progress = run(settings(server.base_url))
+        small = replace(FAST, lines=5)
+        _, progress = asyncio.run(work(settings(server.base_url), [], small))
         assert [len(lines) for lines in server.uploads] == [5, 5, 2]
         assert progress.counts.cached == UNIQUE
         assert [job.file for job in Ledger(tmp_path / "run").jobs] == [
