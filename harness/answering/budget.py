@@ -47,9 +47,11 @@ class Budget:
         return None
 
     def settle(self, request: Request, reply: Reply | None) -> None:
-        """What it did cost. Without a reply nothing is known to be spent."""
-        self._reserved.pop(request.key, None)
-        if reply is not None and self.prices is not None:
+        """What it did cost; without a reply, at worst, since what was sent may be on the bill."""
+        worst = self._reserved.pop(request.key, 0.0)
+        if reply is None:
+            self.spent += worst
+        elif self.prices is not None:
             self.spent += self.prices.of(reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens)
 
     def _worst(self, request: Request) -> float:

@@ -10,10 +10,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import Protocol
+from typing import Any, Protocol
 
 from tenacity import (
     AsyncRetrying,
@@ -221,13 +221,13 @@ class Runner:
 
     async def _attempt(self, request: Request) -> Answer:
         """One attempt, within the limiter; its latency counts from when it may be sent."""
-        if self._ended is not None:
-            raise self._ended
         await self._limiter.acquire(prompt_tokens(request) + int(request.sampling.get("max_tokens", 0)))
         started, latency, throttled = time.perf_counter(), None, False
         self._busy += 1
         self._idle.clear()
         try:
+            if self._ended is not None:
+                raise self._ended
             answer = await self._model.answer(request)
             latency = time.perf_counter() - started
             return replace(answer, latency=latency) if isinstance(answer, Reply) else answer
@@ -252,7 +252,11 @@ class Runner:
                 f"cache {self._cache.path} is read-only: use another --cache for what is not in it"
             )
         endpoint = canonical(dict(self._model.identity))
-        found = await self._model.prepare(await self._cache.dialect(endpoint))
+        known = await self._cache.dialect(endpoint)
+        try:
+            found: Mapping[str, Any] | None = await self._policy.copy()(self._model.prepare, known)
+        except Transient as error:
+            raise EndpointError(f"{self._model.name}: {error}") from error
         if found is not None:
             await self._cache.learn(endpoint, found)
 

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -25,7 +26,10 @@ REFRESH_SECONDS = 0.25
 def audit(config: RunConfig, overwrite: bool, quiet: bool) -> dict[str, Any]:
     """``pipeline.run`` with progress on standard error."""
     logging.basicConfig(level=logging.WARNING, format="hinter: %(message)s", stream=sys.stderr)
-    return asyncio.run(_interruptible(config, overwrite, quiet))
+    try:
+        return asyncio.run(_interruptible(config, overwrite, quiet))
+    except asyncio.CancelledError:  # before there was anything to keep
+        raise click.Abort from None
 
 
 async def _interruptible(config: RunConfig, overwrite: bool, quiet: bool) -> dict[str, Any]:

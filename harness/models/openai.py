@@ -80,7 +80,11 @@ class OpenAIModel:
             return None
         await self._look()
         if self.dialect.choices == "unknown":
-            await self._try_constraints()
+            try:
+                await self._try_constraints()
+            except Transient:
+                self.dialect = replace(self.dialect, choices="unknown")
+                raise
         return self.dialect.to_json()
 
     async def answer(self, request: Request) -> Reply | Failure:
@@ -151,20 +155,28 @@ class OpenAIModel:
         self.dialect = replace(self.dialect, server=server)
 
     async def _try_constraints(self) -> None:
-        """Ask for one of two words that no model would say: only a server that obeys gives one of them."""
+        """Ask for one of two words that no model would say: only a server that obeys gives one of them.
+
+        A plain question comes first, so that an endpoint that cannot be reached is no answer to this one.
+        """
         sampling = {"temperature": 0.0, "top_p": 1.0, "seed": 0, "max_tokens": 16, "logprobs": True}
         probe = Request(self.identity, (Message("user", PROBE),), sampling, PROBE_LABELS)
-        for way in CONSTRAINTS[self.dialect.server]:
-            self.dialect = replace(self.dialect, choices=way)
+        self.dialect = replace(self.dialect, choices="none")
+        await self.answer(probe)
+        plain = self.dialect
+        for way in CONSTRAINTS[plain.server]:
+            self.dialect = replace(plain, choices=way)
             try:
                 answer = await self.answer(probe)
-            except (Transient, EndpointError):
+            except Transient as error:
+                if error.throttled:
+                    raise
+                continue
+            except EndpointError:
                 continue
             if isinstance(answer, Reply) and any(label in answer.text for label in PROBE_LABELS):
                 return
-        constraints = {"structured_outputs", "grammar", "response_format"}
-        kept = tuple(name for name in self.dialect.dropped if name not in constraints)
-        self.dialect = replace(self.dialect, choices="none", dropped=kept)
+        self.dialect = plain
 
     def connect(self) -> None:
         """Make the clients, if there are none; a run answered from the cache needs no key."""

@@ -119,6 +119,13 @@ def test_a_budget_of_money_is_never_overspent(limit: float, usage: list[tuple[in
     assert budget.spent <= limit
 
 
+def test_what_got_no_reply_may_be_on_the_bill() -> None:
+    budget = Budget(cost=1.0, prices=Prices(input=1000.0, output=1000.0))
+    assert budget.reserve(request(1)) is None
+    budget.settle(request(1), None)
+    assert budget.spent > 0.1
+
+
 def test_a_price_counts_cached_tokens_at_their_own_rate() -> None:
     assert Prices(1.0, 2.0, 0.5).of(1_000_000, 1_000_000, 500_000) == pytest.approx(0.5 + 0.25 + 2.0)
     assert Prices(1.0, 2.0).of(1_000_000, 0, 500_000) == pytest.approx(1.0)
