@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -12,21 +13,23 @@ import tomli_w
 
 from harness import __version__, documents, registry
 from harness.answering import render
-from harness.answering.budget import Budget, Prices
+from harness.answering.budget import TOKENS_A_MESSAGE, Budget, Prices
 from harness.answering.cache import DEFAULT as DEFAULT_CACHE
 from harness.answering.cache import ResponseCache
 from harness.answering.limiter import Limiter
 from harness.answering.plan import Planner
 from harness.answering.runner import Runner
 from harness.config import RunConfig
-from harness.core import DocumentOptions, Model, Suite, Task, canonical
-from harness.errors import TaskError
+from harness.core import Case, Document, DocumentOptions, Model, Suite, Task, canonical
+from harness.errors import ConfigError, TaskError
 from harness.folder import RunFolder
+from harness.shortening import TOKENS_A_MUTANT_ADDS, Shortener, estimate
 
 
 @dataclass(frozen=True)
 class Audit:
-    """All that a run needs. ``total`` is the number of documents, each of them read once already."""
+    """All that a run needs. ``total`` is the number of documents, each of them read once already, of which
+    ``too_long`` are shortened."""
 
     config: RunConfig
     task: Task
@@ -35,7 +38,13 @@ class Audit:
     planner: Planner
     options: DocumentOptions
     total: int
+    too_long: int
+    shortener: Shortener
     identity: dict[str, Any]
+
+    def documents(self) -> Iterator[Document]:
+        """The texts, those that do not fit the model shortened."""
+        return self.shortener.shortened(self.task.documents(self.options))
 
     @property
     def folder(self) -> RunFolder:
@@ -86,19 +95,43 @@ def assemble(config: RunConfig) -> Audit:
     )
     suite = registry.suite(config)
     model = registry.model(config.model)
+    planner = Planner(task, prompt, model, config.shots, config.seed)
+    shortener = _shortener(config, model, planner)
+    total = too_long = 0
+    for document in task.documents(options):
+        total += 1
+        too_long += not shortener.fits(document)
     return Audit(
         config=config,
         task=task,
         suite=suite,
         model=model,
-        planner=Planner(task, prompt, model, config.shots, config.seed),
+        planner=planner,
         options=options,
-        total=sum(1 for _ in task.documents(options)),
+        total=total,
+        too_long=too_long,
+        shortener=shortener,
         identity={
             **config.identity(),
             "version": __version__,
             "cases": dict(suite.identity),
+            "tokens_a_text": shortener.limit,
             "texts": documents.digest(options.path),
             "prompt_sha256": prompt.digest,
         },
     )
+
+
+def _shortener(config: RunConfig, model: Model, planner: Planner) -> Shortener:
+    """What fits: ``[documents] max_tokens``, or what the model's context leaves beside prompt and answer."""
+    count = getattr(model, "count_tokens", estimate)
+    limit, context = config.documents.max_tokens, config.model.context or model.context
+    if limit is None and context is not None:
+        bare = planner.request(Case("", "", "", "original", ""))
+        limit = context - TOKENS_A_MUTANT_ADDS
+        if model.capabilities.chat:
+            limit -= sum(count(m.content) + TOKENS_A_MESSAGE for m in bare.messages)
+            limit -= int(bare.sampling["max_tokens"])
+        if limit < 1:
+            raise ConfigError(f"the prompt leaves no room for a text in {model.name}'s {context} tokens")
+    return Shortener(limit, count)

@@ -34,6 +34,7 @@ class Documents(_Section):
     text_column: str | None = None
     label_column: str | None = None
     limit: Positive | None = None
+    max_tokens: Positive | None = None
 
 
 class Hinter(_Section):
@@ -81,6 +82,7 @@ class Model(_Section):
     api_key_env: str | None = None
     api_key_file: str | None = None
     api_version: str | None = None
+    context: Positive | None = None
     model_file: str | None = None
     revision: str | None = None
     choices: Literal["auto", "structured_outputs", "grammar", "json_schema", "none"] = "auto"

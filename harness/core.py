@@ -201,15 +201,21 @@ class Suite(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a system under test can do, so that requests are shaped to it."""
+    """What a system under test can do, so that requests are shaped to it.
+
+    ``chat``: it reads the messages, not the bare text.
+    """
 
     choices: bool = False
     logprobs: bool = False
+    chat: bool = True
 
 
 class Model(Protocol):
     """A system under test. ``identity`` is the part of the cache key that says who answers; ``facts``
-    are what the run records beside it (a server's version, what was negotiated). ``prepare`` is called
+    are what the run records beside it (a server's version, what was negotiated). ``context`` is how many
+    tokens it takes in all, None where that is not known; a model with a tokenizer at hand has
+    ``count_tokens(text)``. ``prepare`` is called
     before the first request with what an earlier run found out, and returns what is to be remembered.
 
     ``answer`` raises ``EndpointError`` for what cannot succeed for any request (a bad key), returns
@@ -229,6 +235,9 @@ class Model(Protocol):
     def concurrency(self) -> int: ...
 
     @property
+    def context(self) -> int | None: ...
+
+    @property
     def facts(self) -> Mapping[str, Any]: ...
 
     async def prepare(self, known: Mapping[str, Any] | None) -> Mapping[str, Any] | None: ...
@@ -240,19 +249,40 @@ class Model(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class DocumentOptions:
-    """Where documents come from: keys of ``[documents]`` in a configuration."""
+    """Where documents come from: keys of ``[documents]`` in a configuration.
+
+    A ``path``, or a ``dataset`` of the Hugging Face hub (or of a local folder) with its configuration's
+    ``name``, its ``split`` and its ``revision``.
+    """
 
     path: str | None = None
     text_column: str | None = None
     label_column: str | None = None
     limit: int | None = None
+    dataset: str | None = None
+    name: str | None = None
+    split: str | None = None
+    revision: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hub:
+    """Where a task's data set is on the Hugging Face hub; ``revision`` is a commit, None where unknown."""
+
+    dataset: str
+    split: str = "test"
+    name: str | None = None
+    revision: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
     """What the model is asked to do with a text: data and functions, nothing to subclass.
 
-    ``prompt`` names a TOML of ``prompts/``; ``parse`` None stands for the reader of labels.
+    ``prompt`` names a TOML of ``prompts/`` and ``question`` stands in for the question in it; ``parse`` None
+    stands for the reader of labels. ``sample`` is a file of a few texts, used where no others are given.
+    A task that takes ``[task_options]`` names them in ``options``; ``configure`` makes the task that they
+    describe, or raises a ``ValueError`` that begins with the key at fault.
     """
 
     name: str
@@ -264,3 +294,8 @@ class Task:
     multi_label: bool = False
     source: str = ""
     licence: str = ""
+    sample: str | None = None
+    hub: Hub | None = None
+    question: str | None = None
+    options: tuple[str, ...] = ()
+    configure: Callable[[Mapping[str, Any]], Task] | None = None

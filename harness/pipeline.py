@@ -99,7 +99,7 @@ async def run(config: RunConfig, watch: Watcher = lambda _: None, overwrite: boo
 
 async def _flow(audit: Audit, folder: RunFolder, progress: Progress) -> None:
     """Documents to verdicts. A cancellation leaves the files whole for all groups that were judged."""
-    made = folder.keep_cases(audit.suite.cases(audit.task.documents(audit.options)))
+    made = folder.keep_cases(audit.suite.cases(audit.documents()))
     with (
         closing(made) as cases,
         folder.parts("answers") as answers,
@@ -158,7 +158,7 @@ async def generate(config: RunConfig, overwrite: bool = False) -> dict[str, Any]
     """The cases of a run, written to its folder; a later ``run`` of the same settings goes on from them."""
     audit = await asyncio.to_thread(assemble, config)
     audit.folder.open(audit.resolved, audit.identity, overwrite)
-    with closing(audit.folder.keep_cases(audit.suite.cases(audit.task.documents(audit.options)))) as cases:
+    with closing(audit.folder.keep_cases(audit.suite.cases(audit.documents()))) as cases:
         deque(cases, maxlen=0)
     made = audit.folder.scan("cases")
     return {"folder": str(audit.folder.path), "eligible": summary.eligible(made), **summary.case_counts(made)}
@@ -195,6 +195,7 @@ def _conclude(
             model=audit.model.name,
             parser=audit.suite.identity["parser"],
             documents=audit.total,
+            shortened=audit.too_long,
             attributes=config.hinter.attributes,
             order=config.hinter.order,
             max_pairs=config.hinter.max_pairs,

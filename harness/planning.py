@@ -21,7 +21,7 @@ async def plan(config: RunConfig) -> dict[str, Any]:
     counts = {"documents": audit.total, "eligible": 0, "generated": 0, "valid": 0, "unique": 0, "cached": 0}
     prompt = 0.0
     async with ResponseCache(audit.cache) as cache:
-        documents = audit.task.documents(audit.options)
+        documents = audit.documents()
         for _, group in groupby(audit.suite.cases(documents), key=lambda case: case.group):
             cases = list(group)
             valid = [case for case in cases if case.valid]

@@ -51,3 +51,8 @@ def cluster_bootstrap(
 def rate(part: int, whole: int) -> float | None:
     """``part / whole``, None where there is nothing to divide by."""
     return part / whole if whole else None
+
+
+def f1(hit: int, missed: int, wrong: int) -> float:
+    """The harmonic mean of precision and recall, from counts; at least one of them must be above zero."""
+    return 2 * hit / (2 * hit + missed + wrong)

@@ -14,7 +14,7 @@ import pytest
 
 import harness
 from harness import config, pipeline, planning
-from harness.errors import EndpointError, RunError
+from harness.errors import ConfigError, EndpointError, RunError
 from harness.folder import ANSWER_SCHEMA, CASE_SCHEMA, schema_of
 from tests.servers import Answer, completion, error, serve
 
@@ -70,7 +70,7 @@ def result(figures: dict[str, Any], *attributes: str) -> dict[str, Any]:
 def test_the_figures_of_a_model_whose_bias_is_known(settings: Callable[..., config.RunConfig]) -> None:
     figures = run(settings())
     assert figures["status"] == "complete"
-    assert figures["documents"] == {"read": 3, "eligible": 2}
+    assert figures["documents"] == {"read": 3, "eligible": 2, "shortened": 0}
     assert figures["cases"]["generated"] == 2 * (2 + 1 + 2)
     assert figures["cases"]["valid"] == 10
     assert figures["requests"] == {"unique": 12, "cached": 0, "sent": 12, "retried": 0, "failed": 0}
@@ -418,3 +418,21 @@ def test_near_ties_are_counted(settings: Callable[..., config.RunConfig]) -> Non
         figures = run(settings(model__name="m", model__base_url=endpoint.base_url))
         assert result(figures, "race", "gender")["near_ties"] == 1
         assert result(figures, "race")["near_ties"] is None
+
+
+def test_a_text_that_does_not_fit_is_cut_before_it_is_mutated(
+    settings: Callable[..., config.RunConfig], tmp_path: Path
+) -> None:
+    long = "The black man was kind. " + "Nothing of note happened then. " * 20 + "A black actor came."
+    (tmp_path / "texts.csv").write_text(f'text,label\n"{long}",Positive\n', encoding="utf-8")
+    figures = run(settings(documents__max_tokens=60))
+    assert figures["documents"] == {"read": 1, "eligible": 1, "shortened": 1}
+    texts = pl.read_parquet(tmp_path / "run" / "cases" / "*.parquet")["text"]
+    assert all(text.endswith("Nothing of note happened then.") for text in texts)
+    assert not any("actor" in text or "actress" in text for text in texts)
+    assert texts.str.len_chars().max() <= 60 * 3 + 10
+
+
+def test_a_prompt_that_leaves_no_room_is_an_error(settings: Callable[..., config.RunConfig]) -> None:
+    with pytest.raises(ConfigError, match="leaves no room for a text in m's 100 tokens"):
+        run(settings(model__name="m", model__base_url="http://h/v1", model__context=100))

@@ -36,7 +36,7 @@ async def export(config: RunConfig, file: Path, again: bool = False) -> dict[str
     audit = await asyncio.to_thread(assemble, config)
     limits = config.budget
     budget = Budget(limits.max_requests, limits.max_cost, audit.prices)
-    cases = audit.suite.cases(audit.task.documents(audit.options))
+    cases = audit.suite.cases(audit.documents())
     async with ResponseCache(audit.cache) as cache:
         with BatchFiles(file) as files:
             missing = Missing(audit, cache, files, configured_dialect, budget=budget, again=again)

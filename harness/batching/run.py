@@ -106,7 +106,7 @@ class Batches:
         audit, ledger = self._audit, self.ledger
         ledger.writing = f"{len(ledger.jobs) + 1:03d}"
         ledger.save()
-        made = self._folder.keep_cases(audit.suite.cases(audit.task.documents(audit.options)))
+        made = self._folder.keep_cases(audit.suite.cases(audit.documents()))
         async with ResponseCache(audit.cache) as cache:
             first = ledger.files / f"{ledger.writing}.jsonl"
             with closing(made) as cases, BatchFiles(first, self._pace.lines) as files:
@@ -174,6 +174,7 @@ class Unsent:
         self.identity = model.identity
         self.capabilities: Capabilities = model.capabilities
         self.concurrency = model.concurrency
+        self.context = model.context
         self._model = model
         self._jobs = jobs
         self._taken = taken

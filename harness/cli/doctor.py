@@ -61,7 +61,7 @@ async def _answer(config: Any) -> str:
     from harness.core import Case
 
     audit = assemble(config)
-    document = next(audit.task.documents(audit.options))
+    document = next(audit.documents())
     case = Case("doctor", "doctor", document.id, "original", document.text)
     try:
         answer = await audit.model.answer(audit.planner.request(case))

@@ -25,6 +25,7 @@ class FunctionModel:
     """Wraps ``function``; its module's source is part of the identity, so edited code is asked anew."""
 
     concurrency = 8
+    context: int | None = None
 
     def __init__(self, name: str, function: Function) -> None:
         self.name = name

@@ -34,6 +34,7 @@ class LlamaModel:
             "xllamacpp": version("xllamacpp"),
             "context": CONTEXT,
         }
+        self.context: int | None = CONTEXT
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="llama")
         self._server: Any = None
 
@@ -75,11 +76,12 @@ class VaderModel:
 
     name = "local:vader"
     concurrency = 1
+    context: int | None = None
 
     def __init__(self) -> None:
         from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
-        self.capabilities = Capabilities(choices=True)
+        self.capabilities = Capabilities(choices=True, chat=False)
         self.identity: Mapping[str, Any] = {"kind": "vader", "version": version("vaderSentiment")}
         self._analyzer = SentimentIntensityAnalyzer()
 

@@ -55,6 +55,7 @@ class OpenAIModel:
         self.name = name
         self.urls = [url.rstrip("/") for url in urls]
         self.concurrency = ceiling
+        self.context: int | None = None
         self.capabilities = Capabilities(choices=True, logprobs=True)
         self.identity: Mapping[str, Any] = identity or {
             "kind": "openai",

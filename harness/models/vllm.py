@@ -49,6 +49,7 @@ class VllmModel:
     def __init__(self, settings: Settings, concurrency: int = CEILING, choices: str = "auto") -> None:
         self.name = f"vllm:{settings.name}"
         self.concurrency = concurrency
+        self.context: int | None = settings.max_model_len
         self.capabilities = Capabilities(choices=True, logprobs=True)
         self._choices = choices
         self._server = VllmServer(settings)

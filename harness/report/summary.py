@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from harness import __version__
 from harness.answering.margin import NEAR_TIE
 from harness.core import UNREAD
-from harness.statistics import cluster_bootstrap, rate, wilson
+from harness.statistics import cluster_bootstrap, f1, rate, wilson
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,6 +34,7 @@ class Facts:
     model: str
     parser: str
     documents: int
+    shortened: int
     attributes: tuple[str, ...]
     order: int
     max_pairs: int | None
@@ -60,7 +61,7 @@ def build(folder: RunFolder, facts: Facts) -> dict[str, Any]:
         "attributes": list(facts.attributes),
         "order": facts.order,
         "max_pairs": facts.max_pairs,
-        "documents": {"read": facts.documents, "eligible": eligible(cases)},
+        "documents": {"read": facts.documents, "eligible": eligible(cases), "shortened": facts.shortened},
         "cases": case_counts(cases),
         "requests": {
             "unique": counts.unique,
@@ -124,26 +125,54 @@ def answer_counts(answers: pl.LazyFrame) -> dict[str, int]:
 
 
 def accuracy(cases: pl.LazyFrame, answers: pl.LazyFrame) -> dict[str, Any] | None:
-    """How often the originals' answers are the gold labels, over those read; None without gold labels."""
+    """How good the model is on the originals whose answers were read (HINTER, Table 5); None without gold
+    labels.
+
+    ``rate``: the answer is the gold set exactly. ``micro_f1`` over all labels together; ``macro_f1`` the mean
+    over the labels that occur among gold labels or answers.
+    """
     import polars as pl
 
     gold = cases.filter((pl.col("role") == "original") & pl.col("expected").is_not_null()).select(
         "id", "expected"
     )
     both = gold.join(answers.select("case", "outcome", "labels"), left_on="id", right_on="case")
-    rows = both.filter(pl.col("outcome") == "read").select(
-        correct=pl.col("expected").list.sort() == pl.col("labels").list.sort()
+    read = both.filter(pl.col("outcome") == "read").with_columns(
+        hit=pl.col("expected").list.set_intersection("labels"),
+        missed=pl.col("expected").list.set_difference("labels"),
+        wrong=pl.col("labels").list.set_difference("expected"),
     )
-    read = rows.select(pl.len().alias("read"), pl.col("correct").sum()).collect()
-    total, correct = read.row(0)
+    exact = (pl.col("missed").list.len() == 0) & (pl.col("wrong").list.len() == 0)
+    total, correct = read.select(pl.len(), exact.sum().alias("correct")).collect().row(0)
     if not total:
         return None
+    micro, macro = _f1(read)
     return {
         "originals": int(total),
         "correct": int(correct),
         "rate": rate(int(correct), int(total)),
         "ci95": wilson(int(correct), int(total)),
+        "micro_f1": micro,
+        "macro_f1": macro,
     }
+
+
+def _f1(read: pl.LazyFrame) -> tuple[float | None, float | None]:
+    """Micro- and macro-F1 from the labels hit, missed and wrongly given, by row."""
+    import polars as pl
+
+    kinds = ("hit", "missed", "wrong")
+    rows = [
+        read.select(label=kind).explode("label").drop_nulls().with_columns(kind=pl.lit(kind))
+        for kind in kinds
+    ]
+    counts: dict[str, dict[str, int]] = {}
+    for label, kind, number in pl.concat(rows).group_by("label", "kind").len().collect().rows():
+        counts.setdefault(label, dict.fromkeys(kinds, 0))[kind] = number
+    if not counts:
+        return (None, None)
+    sums = {kind: sum(one[kind] for one in counts.values()) for kind in kinds}
+    return (f1(**sums), sum(f1(**one) for _, one in sorted(counts.items())) / len(counts))
 
 
 def results(

@@ -25,6 +25,7 @@ class Scripted:
 
     name = "scripted"
     concurrency = 4
+    context: int | None = None
     capabilities = Capabilities()
     identity: Mapping[str, Any] = {"name": "scripted"}
     facts: Mapping[str, Any] = {}

@@ -86,6 +86,7 @@ def figures_of(
         model="local:some",
         parser="none",
         documents=3,
+        shortened=0,
         attributes=attributes,
         order=order,
         max_pairs=None,

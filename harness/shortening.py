@@ -1,0 +1,55 @@
+"""Documents that do not fit the model are shortened before they are mutated, at a sentence end.
+
+So all members of a group are cut at the same place, and no mutant is made whose changed word would lie
+outside. Tokens are counted by the model's own tokenizer where it is at hand in this process, else estimated
+from characters, the same way every time: what is asked must not depend on whether a server answers.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from harness.core import Document
+
+CHARACTERS_A_TOKEN = 3.0  # fewer than English has, so that an estimate errs on the short side
+TOKENS_A_MUTANT_ADDS = 64
+_SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*(?=\s)")
+_WORD_END = re.compile(r"\S(?=\s)")
+
+
+def estimate(text: str) -> int:
+    """Tokens of a text, rather too many than too few."""
+    return math.ceil(len(text) / CHARACTERS_A_TOKEN)
+
+
+@dataclass(frozen=True)
+class Shortener:
+    """Cuts documents to at most ``limit`` tokens; None leaves all as they are."""
+
+    limit: int | None
+    count: Callable[[str], int] = estimate
+
+    def fits(self, document: Document) -> bool:
+        return self.limit is None or self.count(document.text) <= self.limit
+
+    def shortened(self, documents: Iterator[Document]) -> Iterator[Document]:
+        for document in documents:
+            yield document if self.fits(document) else replace(document, text=self._cut(document.text))
+
+    def _cut(self, text: str) -> str:
+        """The longest beginning that fits and ends with a sentence, or if there is none with a word."""
+        for ends in (_SENTENCE_END, _WORD_END):
+            places = [match.end() for match in ends.finditer(text)]
+            low, high = 0, len(places)
+            while low < high:
+                middle = (low + high + 1) // 2
+                if self.count(text[: places[middle - 1]]) <= (self.limit or 0):
+                    low = middle
+                else:
+                    high = middle - 1
+            if low:
+                return text[: places[low - 1]]
+        return text[: int((self.limit or 0) * CHARACTERS_A_TOKEN)]
