@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -81,20 +81,41 @@ class Audit:
         return f"{self.task.name}-{self.suite.name}-{model}-{digest}"
 
 
-def assemble(config: RunConfig) -> Audit:
-    """The parts of the run that ``config`` describes. Reads every document once, to find faults now."""
-    task = registry.task(config.task)
+def asked(config: RunConfig) -> tuple[Task, render.Prompt, DocumentOptions]:
+    """The task, what is asked, and where the texts are. Raises ``TaskError``, ``ConfigError``."""
+    task = registry.task(config.task, config.task_options.given)
     prompt = render.load(task.prompt, task.labels, config.prompt)
+    if task.question is not None:
+        prompt = replace(prompt, question=task.question)
     if config.shots > len(prompt.examples):
         raise TaskError(f"--shots {config.shots}: the prompt has {len(prompt.examples)} examples")
-    options = DocumentOptions(
-        config.documents.path,
-        config.documents.text_column,
-        config.documents.label_column,
-        config.documents.limit,
+    return task, prompt, _document_options(config, task)
+
+
+def _document_options(config: RunConfig, task: Task) -> DocumentOptions:
+    """What is configured; a data set of the task with its pinned revision; or the task's sample."""
+    section = config.documents
+    hub = task.hub if task.hub is not None and task.hub.dataset == section.dataset else None
+    name, split, revision = (hub.name, hub.split, hub.revision) if hub else (None, None, None)
+    return DocumentOptions(
+        path=section.path or (task.sample if section.dataset is None else None),
+        text_column=section.text_column,
+        label_column=section.label_column,
+        limit=section.limit,
+        dataset=section.dataset,
+        name=section.name or name,
+        split=section.split or split,
+        revision=section.revision or revision,
     )
+
+
+def assemble(config: RunConfig) -> Audit:
+    """The parts of the run that ``config`` describes. Reads every document once, to find faults now."""
+    task, prompt, options = asked(config)
     suite = registry.suite(config)
     model = registry.model(config.model)
+    if (bind := getattr(model, "bind", None)) is not None:  # a classifier has labels of its own
+        bind(task.labels, task.multi_label)
     planner = Planner(task, prompt, model, config.shots, config.seed)
     shortener = _shortener(config, model, planner)
     total = too_long = 0
@@ -116,7 +137,7 @@ def assemble(config: RunConfig) -> Audit:
             "version": __version__,
             "cases": dict(suite.identity),
             "tokens_a_text": shortener.limit,
-            "texts": documents.digest(options.path),
+            "texts": documents.digest(options),
             "prompt_sha256": prompt.digest,
         },
     )

@@ -28,13 +28,57 @@ class _Section(BaseModel):
 
 
 class Documents(_Section):
-    """``[documents]``: where the texts are; no path means the bundled sample."""
+    """``[documents]``: where the texts are; neither path nor dataset means the task's bundled sample."""
 
     path: str | None = None
+    dataset: str | None = None
+    name: str | None = None
+    split: str | None = None
+    revision: str | None = None
     text_column: str | None = None
     label_column: str | None = None
     limit: Positive | None = None
     max_tokens: Positive | None = None
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Documents:
+        if self.path and self.dataset:
+            raise ValueError("give path or dataset, not both")
+        if not self.dataset and (self.name or self.split or self.revision):
+            raise ValueError("name, split and revision belong to a dataset: give one with --dataset")
+        return self
+
+
+class TaskOptions(_Section):
+    """``[task_options]``: what a task is to be told; which keys it takes is the task's to say."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    labels: tuple[str, ...] | None = None
+    question: str | None = None
+    multi_label: bool | None = None
+    variant: str | None = None
+
+    @field_validator("labels", mode="before")
+    @classmethod
+    def _listed(cls, value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        parts = value.split(";" if ";" in value else ",")
+        return [part.strip() for part in parts if part.strip()]
+
+    @field_validator("labels")
+    @classmethod
+    def _distinct(cls, value: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        if value is not None and (len(value) < 2 or not all(label.strip() for label in value)):
+            raise ValueError("give two labels or more, none of them empty")
+        if value is not None and len({label.strip().lower() for label in value}) < len(value):
+            raise ValueError("two labels are the same")
+        return value
+
+    @property
+    def given(self) -> dict[str, Any]:
+        return self.model_dump(exclude_none=True)
 
 
 class Hinter(_Section):
@@ -133,6 +177,7 @@ class RunConfig(_Section):
     batch: bool = False
     fail_above: float | None = Field(default=None, ge=0, le=1)
     documents: Documents = Documents()
+    task_options: TaskOptions = TaskOptions()
     hinter: Hinter = Hinter()
     model: Model = Model()
     budget: BudgetLimits = BudgetLimits()
@@ -163,11 +208,23 @@ def load(
     data = _read(Path(path)) if path is not None else {}
     for key, value in (overrides or {}).items():
         _set(data, key, value)
+    _one_source(data, overrides or {})
     try:
         config = RunConfig.model_validate(data)
     except ValidationError as error:
         raise ConfigError(_explain(error, path)) from error
-    return config if one_text or config.documents.path else _for_sample(config)
+    return config if one_text or config.documents.path or config.documents.dataset else _for_sample(config)
+
+
+def _one_source(data: dict[str, Any], overrides: Mapping[str, Any]) -> None:
+    """Texts named on the command line replace those of the file, be they a path or a data set."""
+    texts = data.get("documents")
+    if "documents.path" in overrides and "documents.dataset" not in overrides and isinstance(texts, dict):
+        for key in ("dataset", "name", "split", "revision"):
+            if f"documents.{key}" not in overrides:
+                texts.pop(key, None)
+    if "documents.dataset" in overrides and "documents.path" not in overrides and isinstance(texts, dict):
+        texts.pop("path", None)
 
 
 def _for_sample(config: RunConfig) -> RunConfig:

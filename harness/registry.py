@@ -8,6 +8,7 @@ the ``[model]`` section to a ``Model``; its name is a prefix, ``NAME:…``). It 
 from __future__ import annotations
 
 import importlib
+from collections.abc import Mapping
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
@@ -16,12 +17,14 @@ from harness.config import RunConfig
 from harness.core import Model, Suite, Task
 from harness.errors import ConfigError, HarnessError, LexiconError, ModelError, TaskError
 
-TASKS = {"imdb": "harness.tasks.imdb:task"}
+BUILT_IN = ("custom", "ecthr", "eurlex", "imdb", "ledgar", "scotus", "sentiment140", "sst2", "winogender")
+TASKS = {name: f"harness.tasks.{name}:task" for name in BUILT_IN}
 SUITES = {"hinter": "harness.registry:hinter_suite"}
 MODELS = {
     "local:smollm2": "SmolLM2-135M-Instruct in this process (llama.cpp), the default",
     "local:vader": "VADER, a rule-based sentiment system, instant",
     "vllm:NAME": "a model on a vLLM server of our own, started for the run",
+    "transformers:NAME_OR_FOLDER": "a fine-tuned text classifier in this process",
     "python:package.module:function": "a function of your own",
     "NAME": "any OpenAI-compatible endpoint, with --base-url and --api-key-env",
 }
@@ -42,12 +45,28 @@ def models() -> dict[str, str]:
     }
 
 
-def task(name: str) -> Task:
-    """The task called ``name``. Raises ``TaskError``."""
+def task(name: str, options: Mapping[str, Any] | None = None) -> Task:
+    """The task called ``name``, made to ``options`` ([task_options]); None: as it is listed.
+
+    Raises ``TaskError``, or ``ConfigError`` for an option.
+    """
     found = _find("harness.tasks", TASKS, name, TaskError, "task")
     if not isinstance(found, Task):
         raise TaskError(f"task {name!r} is a {type(found).__name__}, not a Task")
-    return found
+    return found if options is None else _configured(found, options)
+
+
+def _configured(found: Task, options: Mapping[str, Any]) -> Task:
+    unknown = sorted(options.keys() - set(found.options))
+    if unknown:
+        takes = f"it takes {', '.join(found.options)}" if found.options else "it takes none"
+        raise ConfigError(f"task_options.{unknown[0]}: not an option of task {found.name!r}: {takes}")
+    if found.configure is None:
+        return found
+    try:
+        return found.configure(options)
+    except ValueError as error:
+        raise ConfigError(f"task_options.{error}") from error
 
 
 def suite(config: RunConfig) -> Suite:
@@ -86,6 +105,10 @@ def model(section: ModelConfig) -> Model:
         from harness.models import vllm
 
         return vllm.load(rest, section)
+    if kind == "transformers" and colon:
+        from harness.models import transformers
+
+        return transformers.load(rest, section)
     plugins = _plugins("harness.models")
     if colon and kind in plugins:
         made: Model = _import(plugins[kind])(section)

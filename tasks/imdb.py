@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from harness import documents
-from harness.core import Document, DocumentOptions, Task
+from harness.core import Document, DocumentOptions, Hub, Task
 
 LABELS = ("Negative", "Positive")
 ALIASES = {"0": "Negative", "1": "Positive", "neg": "Negative", "pos": "Positive"}
@@ -33,4 +33,6 @@ task = Task(
     prompt="imdb",
     source="Maas et al. 2011 (stanfordnlp/imdb), or any reviews; the bundled sample is the project's own",
     licence="sample: Apache-2.0",
+    sample=documents.sample("sample.csv"),
+    hub=Hub("stanfordnlp/imdb", revision="e6281661ce1c48d982bc483cf8a173c1bbeb5d31"),
 )

@@ -80,6 +80,13 @@ def test_what_decides_a_run_and_what_does_not() -> None:
         ("fail_above = 3.0", "fail_above"),
         ("hinter = 3", "hinter"),
         ("documents = 3", "documents"),
+        ("[documents]\npath = 'a.csv'\ndataset = 'a/b'", "documents: give path or dataset, not both"),
+        ("[documents]\nsplit = 'test'", "documents: name, split and revision belong to a dataset"),
+        ("[task_options]\nlabels = ['A']", "task_options.labels: give two labels or more"),
+        ("[task_options]\nlabels = ['A', ' ']", "task_options.labels: .*none of them empty"),
+        ("[task_options]\nlabels = ['A', 'a']", "task_options.labels: two labels are the same"),
+        ("[task_options]\nlabels = [1, 2]", "task_options.labels.0: .*string"),
+        ("[task_options]\nmulti_label = 'perhaps'", "task_options.multi_label"),
     ],
 )
 def test_what_is_wrong_names_the_file_and_the_key(tmp_path: Path, text: str, says: str) -> None:
@@ -96,3 +103,28 @@ def test_no_such_file_and_not_utf8(tmp_path: Path) -> None:
     (tmp_path / "c.toml").write_bytes(b"task = '\xff'")
     with pytest.raises(ConfigError, match="not UTF-8 at byte 8"):
         config.load(tmp_path / "c.toml")
+
+
+@pytest.mark.parametrize(
+    ("given", "labels"),
+    [
+        ("A, B", ("A", "B")),
+        ("iron, steel; trade", ("iron, steel", "trade")),
+        (["iron, steel", "a; b"], ("iron, steel", "a; b")),
+    ],
+)
+def test_labels_are_a_list_or_a_line(given: str | list[str], labels: tuple[str, ...]) -> None:
+    assert config.load(None, {"task_options.labels": given}).task_options.labels == labels
+
+
+def test_texts_of_the_command_line_replace_those_of_the_file(tmp_path: Path) -> None:
+    path = written(tmp_path, "[documents]\ndataset = 'a/b'\nsplit = 'test'\nlimit = 3")
+    texts = config.load(path, {"documents.path": "x.csv"}).documents
+    assert (texts.path, texts.dataset, texts.split, texts.limit) == ("x.csv", None, None, 3)
+    texts = config.load(written(tmp_path, WHOLE), {"documents.dataset": "a/b"}).documents
+    assert (texts.path, texts.dataset) == (None, "a/b")
+
+
+def test_options_of_a_plug_in_task_pass(tmp_path: Path) -> None:
+    loaded = config.load(written(tmp_path, "[task_options]\nthreshold = 3"))
+    assert loaded.task_options.given == {"threshold": 3}

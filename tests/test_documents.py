@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import sys
 from pathlib import Path
 
 import polars as pl
@@ -71,7 +72,7 @@ def test_html_breaks_become_spaces_and_nothing_else_changes(tmp_path: Path) -> N
 
 
 def test_the_bundled_sample_reads() -> None:
-    texts = list(read(DocumentOptions()))
+    texts = list(read(DocumentOptions(documents.sample("sample.csv"))))
     assert len(texts) == 80
     assert [d.labels for d in texts].count(POSITIVE) == 40
 
@@ -139,3 +140,83 @@ def test_csv_gives_back_what_was_written(tmp_path: Path, texts: list[str]) -> No
 def test_the_shared_reviews_read(shared_data: Path) -> None:
     assert len(load(shared_data / "biasfinder" / "imdb_small")) == 2000
     assert len(load(shared_data / "imdb" / "imdb_raw_1000.csv")) == 1000
+
+
+def test_a_column_of_integers_with_gaps(tmp_path: Path) -> None:
+    pl.DataFrame({"text": ["a", "b", "c"], "label": [1.0, float("nan"), None]}).write_parquet(
+        tmp_path / "d.parquet"
+    )
+    assert [document.labels for document in load(tmp_path / "d.parquet")] == [POSITIVE, None, None]
+
+
+def test_a_blank_label_is_none_and_a_list_of_several_is_wrong(tmp_path: Path) -> None:
+    path = written(
+        tmp_path, "d.jsonl", '{"text": "a", "label": " "}\n{"text": "b", "label": ["pos", "neg"]}\n'
+    )
+    found = documents.read(DocumentOptions(str(path)), LABELS, ALIASES)
+    assert next(found).labels is None
+    with pytest.raises(DocumentError, match="row 2: 2 labels where the task has one"):
+        next(found)
+
+
+def test_no_texts_are_given() -> None:
+    with pytest.raises(DocumentError, match="no texts are given: use --data"):
+        list(read(DocumentOptions()))
+
+
+def test_the_digest_follows_the_texts(tmp_path: Path) -> None:
+    written(tmp_path, "a.csv", "text\none\n")
+    file, folder = DocumentOptions(str(tmp_path)), DocumentOptions(dataset=str(tmp_path), split="train")
+    before = documents.digest(file), documents.digest(folder)
+    assert documents.digest(DocumentOptions(dataset=str(tmp_path), split="test")) != before[1]
+    written(tmp_path, "a.csv", "text\ntwo\n")
+    assert documents.digest(file) != before[0]
+    assert documents.digest(folder) != before[1]
+
+
+CARD = """---
+dataset_info:
+  features:
+  - name: text
+    dtype: string
+  - name: label
+    dtype:
+      class_label:
+        names:
+          '0': positive
+          '1': negative
+---
+"""
+
+
+def data_set(folder: Path) -> str:
+    """A folder in the layout of the hub, one split, its classes in another order than the task's labels."""
+    pytest.importorskip("datasets", reason="the extra [datasets] is not installed")
+    written(folder, "README.md", CARD)
+    texts = pl.DataFrame({"text": ["Good<br />one", "Bad one"], "label": [0, 1]})
+    texts.write_parquet(folder / "test-00000-of-00001.parquet")
+    return str(folder)
+
+
+def test_a_data_set_in_a_folder_reads_by_the_names_of_its_classes(tmp_path: Path) -> None:
+    options = DocumentOptions(dataset=data_set(tmp_path), split="test")
+    assert list(read(options)) == [Document("1", "Good one", POSITIVE), Document("2", "Bad one", NEGATIVE)]
+
+
+def test_what_is_wrong_with_a_data_set(tmp_path: Path) -> None:
+    folder = data_set(tmp_path)
+    for options, says in (
+        (DocumentOptions(dataset=folder, split="train"), "train"),
+        (DocumentOptions(dataset=folder), "say which split"),
+        (DocumentOptions(dataset="someone/reviews", split="test"), "say which commit, with --revision"),
+        (DocumentOptions(dataset=folder, split="test", text_column="body"), "no column 'body': it has text"),
+    ):
+        with pytest.raises(DocumentError, match=says) as raised:
+            list(read(options))
+        assert "\n" not in str(raised.value)
+
+
+def test_without_the_extra_a_data_set_says_which_one_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "datasets", None)
+    with pytest.raises(DocumentError, match=r"pip install 'hinter-harness\[datasets\]'"):
+        list(read(DocumentOptions(dataset="stanfordnlp/imdb", split="test", revision="main")))

@@ -34,7 +34,9 @@ def test_without_a_limit_nothing_changes() -> None:
     assert list(Shortener(None).shortened(iter([document]))) == [document]
 
 
-@given(st.lists(st.sampled_from(["a", "bb", "ccc.", "d!", "e?", "“f.”", "g\n"]), min_size=1), st.integers(1, 30))
+@given(
+    st.lists(st.sampled_from(["a", "bb", "ccc.", "d!", "e?", "“f.”", "g\n"]), min_size=1), st.integers(1, 30)
+)
 def test_what_is_left_is_a_beginning_that_fits_and_no_longer_one_does(tokens: list[str], limit: int) -> None:
     text = " ".join(tokens)
     left = cut(text, limit)

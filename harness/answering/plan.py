@@ -8,7 +8,8 @@ from typing import Any
 from harness.answering.render import Prompt
 from harness.core import Case, Model, Request, Task
 
-TOKENS_A_LABEL = 4
+TOKENS_A_WORD = 3
+LABELS_AN_ANSWER = 15
 TOKENS_TO_SPARE = 60
 
 
@@ -35,14 +36,19 @@ class Planner:
 
     def _sampling(self) -> dict[str, Any]:
         """Every value explicit, so that no server's own defaults apply."""
-        words = max(len(label.split()) for label in self.task.labels)
-        several = len(self.task.labels) if self.task.multi_label else 1
         return {
             "temperature": 0.0,
             "top_p": 1.0,
             "seed": self.seed,
-            "max_tokens": TOKENS_TO_SPARE + TOKENS_A_LABEL * words * min(several, 20),
+            "max_tokens": TOKENS_TO_SPARE + self._answer_tokens(),
             "frequency_penalty": 0.0,
             "presence_penalty": 0.0,
             "logprobs": self.model.capabilities.logprobs,
         }
+
+    def _answer_tokens(self) -> int:
+        """What a bare answer may need: the longest label, or so many labels of the usual length."""
+        words = sorted(len(label.split()) for label in self.task.labels)
+        if not self.task.multi_label:
+            return TOKENS_A_WORD * words[-1]
+        return TOKENS_A_WORD * round(sum(words) / len(words) + 1) * min(len(words), LABELS_AN_ANSWER)

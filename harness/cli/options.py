@@ -18,6 +18,14 @@ OPTIONS: tuple[tuple[str, str, Any, str], ...] = (
     ("--data", "documents.path", str, "Texts: CSV, TSV, JSONL, Parquet, or a folder of them."),
     ("--text-column", "documents.text_column", str, "The column of the text."),
     ("--label-column", "documents.label_column", str, "The column of the gold label."),
+    ("--dataset", "documents.dataset", str, "Texts: a data set of the Hugging Face hub, or a folder of one."),
+    ("--dataset-name", "documents.name", str, "Which configuration of the data set."),
+    ("--split", "documents.split", str, "Which split of the data set."),
+    ("--revision", "documents.revision", str, "Which commit of the data set."),
+    ("--labels", "task_options.labels", str, 'Labels of the task "custom": "A, B", or "A; B".'),
+    ("--question", "task_options.question", str, 'The question of the task "custom".'),
+    ("--multi-label/--one-label", "task_options.multi_label", bool, '"custom": may a text have several?'),
+    ("--variant", "task_options.variant", str, 'Of "ecthr": a, articles violated; b, allegedly violated.'),
     ("--limit", "documents.limit", click.IntRange(1), "At most N documents."),
     ("--suite", "suite", str, "The test method (hinter suites)."),
     ("--attributes", "hinter.attributes", str, "Sensitive attributes, comma-separated."),
@@ -45,9 +53,20 @@ OPTIONS: tuple[tuple[str, str, Any, str], ...] = (
 
 def settings(command: Command) -> Command:
     """Add the shared options to a command."""
-    for flag, key, kind, text in reversed(OPTIONS):
-        command = click.option(flag, key.replace(".", "__"), type=kind, help=text)(command)
-    return command
+    return only(*(key for _, key, _, _ in OPTIONS))(command)
+
+
+def only(*keys: str) -> Callable[[Command], Command]:
+    """Adds those of the shared options that set ``keys``."""
+
+    def add(command: Command) -> Command:
+        for flag, key, kind, text in reversed(OPTIONS):
+            if key in keys:
+                option = click.option(flag, key.replace(".", "__"), type=kind, default=None, help=text)
+                command = option(command)
+        return command
+
+    return add
 
 
 def shared(command: Command) -> Command:

@@ -2,28 +2,69 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import click
+
+from harness.cli.options import configuration, only
+
+LABELS_IN_FULL = 14
+LABELS_OF_MANY = 3
+SHOWN = (
+    "documents.path",
+    "documents.text_column",
+    "documents.label_column",
+    "documents.dataset",
+    "documents.name",
+    "documents.split",
+    "documents.revision",
+    "task_options.labels",
+    "task_options.question",
+    "task_options.multi_label",
+    "task_options.variant",
+    "prompt",
+    "shots",
+)
 
 
 @click.command("tasks")
 @click.argument("name", required=False)
-@click.option("--prompt", help="A prompt file of your own, TOML.")
-@click.option("--shots", type=click.IntRange(0), default=0, help="How many of the prompt's examples to send.")
-def command(name: str | None, prompt: str | None, shots: int) -> None:
-    """List tasks; with NAME, show the messages as they are sent for the first text of its sample."""
-    from harness import registry
-    from harness.answering import render
-    from harness.core import DocumentOptions
-
+@click.option("--config", "config_file", help="A configuration, TOML.")
+@only(*SHOWN)
+def command(name: str | None, config_file: str | None, **options: Any) -> None:
+    """List tasks; with NAME, show the messages as sent for the first text (of its sample, or of --data)."""
     if name is None:
-        for known in registry.tasks():
-            task = registry.task(known)
-            kind = "several labels" if task.multi_label else "one label"
-            click.echo(f"{known:<14}{task.title}: {kind} of {', '.join(task.labels)}")
-            click.echo(f"{'':<14}{task.source}; {task.licence}")
+        for line in _listed():
+            click.echo(line)
         return
-    task = registry.task(name)
-    loaded = render.load(task.prompt, task.labels, prompt)
-    document = next(task.documents(DocumentOptions(limit=1)))
-    for message in loaded.messages(document.text, shots):
+    from harness import assembly
+
+    config = configuration(config_file, {**options, "task": name})
+    task, prompt, where = assembly.asked(config)
+    document = next(task.documents(where))
+    for message in prompt.messages(document.text, config.shots):
         click.echo(f"[{message.role}]\n{message.content}\n")
+
+
+def _listed() -> list[str]:
+    """Three lines a task: what it asks, its labels, where its texts come from."""
+    from harness import registry
+
+    lines = []
+    for name in registry.tasks():
+        task = registry.task(name)
+        kind = "several labels or none" if task.multi_label else "one label"
+        count = f"{kind} of {len(task.labels)}" if task.labels else "labels of your own"
+        lines.append(f"{name:<14}{task.title}: {count}")
+        if task.labels:
+            lines.append(f"{'':<14}{shortened(task.labels)}")
+        lines.append(f"{'':<14}{task.source}; {task.licence}")
+    return lines
+
+
+def shortened(labels: Sequence[str]) -> str:
+    """The labels, only the first of very many."""
+    if len(labels) <= LABELS_IN_FULL:
+        return ", ".join(labels)
+    return f"{', '.join(labels[:LABELS_OF_MANY])}, … ({len(labels)} in all)"

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import time
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -231,6 +235,46 @@ def test_unread_outcomes_have_no_labels() -> None:
     assert SENTIMENT(Reply("Positive")) == Outcome(labels=frozenset(["Positive"]))
 
 
+# The table
+
+
+def answers() -> Iterator[tuple[str, LabelReader, str, str | list[str], str]]:
+    """Label set, reader, text, reading and finish reason of each answer of ``answers.toml``."""
+    table = tomllib.loads(Path(__file__).with_name("answers.toml").read_text(encoding="utf-8"))
+    for name, part in table.items():
+        reader = LabelReader(tuple(part["labels"]), part["multi_label"])
+        for text, reading, *finish in part["answers"]:
+            yield name, reader, text, reading, finish[0] if finish else "stop"
+
+
+ANSWERS = list(answers())
+
+
+@pytest.mark.parametrize(
+    ("reader", "text", "reading", "finish"),
+    [
+        pytest.param(reader, text, reading, finish, id=f"{name}-{text[:40]!r}")
+        for name, reader, text, reading, finish in ANSWERS
+    ],
+)
+def test_answers_of_the_table(reader: LabelReader, text: str, reading: str | list[str], finish: str) -> None:
+    expected = frozenset(reading) if isinstance(reading, list) else reading.removeprefix("!")
+    assert read(reader, text, finish) == expected
+
+
+def test_the_table_is_long_and_says_each_thing_once() -> None:
+    assert len(ANSWERS) >= 150
+    assert len({(name, text, finish) for name, _, text, _, finish in ANSWERS}) == len(ANSWERS)
+
+
+def test_every_label_of_every_task_is_read() -> None:
+    for reader in {reader for _, reader, *_ in ANSWERS}:
+        for label in reader.labels:
+            expected = frozenset([label]) if reader.multi_label else label
+            for wrapping in ("{}", "**{}**.", "Answer: {}", '{{"label": "{}"}}', "- {}"):
+                assert read(reader, wrapping.format(label)) == expected
+
+
 # Properties
 
 LABEL_SETS = (
@@ -321,3 +365,38 @@ def test_a_negated_label_is_no_label(label: str, no: str, between: list[str]) ->
 )
 def test_the_order_of_labels_does_not_matter(said: list[str], known: list[str], glue: str) -> None:
     assert read(LabelReader(tuple(known), True), glue.join(said)) == frozenset(said)
+
+
+@given(
+    st.lists(st.sampled_from(["Article 2", "Article 3", "Article 8"]), min_size=1, max_size=3, unique=True),
+    st.sampled_from([", ", " and ", " or ", ", nor "]),
+    st.sampled_from(["There was no violation of {}.", "{} were not violated.", "It is not about {}."]),
+)
+def test_a_denied_list_is_denied_to_its_end(articles: list[str], glue: str, sentence: str) -> None:
+    reader = LabelReader(("Article 2", "Article 3", "Article 8", "Article 14"), True)
+    said = sentence.format(glue.join(articles))
+    assert read(reader, said) == "unparsed"
+    assert read(reader, f"{said} Article 14 was violated.") == frozenset(["Article 14"])
+
+
+@given(st.lists(st.sampled_from([2, 3, 5, 6, 8]), min_size=1, max_size=4, unique=True), st.data())
+def test_enumerated_articles_are_read_each(numbers: list[int], data: st.DataObject) -> None:
+    reader = LabelReader(tuple(f"Article {n}" for n in (2, 3, 5, 6, 8, 14)), True)
+    glue = data.draw(st.sampled_from([", ", " and ", " & ", ", and "]))
+    head = data.draw(st.sampled_from(["Articles ", "articles ", "Arts. ", "Article "]))
+    text = head + glue.join(map(str, numbers))
+    assert read(reader, text) == frozenset(f"Article {n}" for n in numbers)
+
+
+@given(st.sampled_from(["trade policy", "trade", "EU finance"]), st.integers(0, 12))
+def test_a_label_cut_anywhere_is_never_another(label: str, to: int) -> None:
+    for wrapping in ("{}", "Answer: {}", "The label is {}"):
+        assert read(TOPIC, wrapping.format(label[:to]), "length") in ("truncated", label)
+
+
+@pytest.mark.parametrize("part", ["answer: ", '{"a":', "Article 3 and ", "trade, ", "not ", "- trade\n", "{"])
+def test_a_long_answer_takes_no_long_time(part: str) -> None:
+    begun = time.process_time()
+    for reader in (TOPIC, TOPICS):
+        read(reader, part * 4000)
+    assert time.process_time() - begun < 10

@@ -1,0 +1,121 @@
+"""Reading scores: which number does a reply state? Never a guess.
+
+A number in any of its forms (0.7, .7, "0,7", 70%, 7/10, 7 out of 10), on the scale asked for. An explicit
+cue ("Score: …") before the others; several different numbers, a bound ("at least 0.7") or another
+scale are no answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from harness.answering.parse import negated, refuses, unwrap_json, without_thoughts
+from harness.core import Outcome, Reply
+
+_DIGITS = r"(?:\d+(?:\.\d+)?|\.\d+|0,\d+|\d+,\d{1,2})"
+_NUMBER = re.compile(
+    rf"(?<![\w.,/%])(?<![A-Za-z]-)(?P<value>[-−+]?{_DIGITS})"
+    rf"(?:\s*(?P<percent>%|percent\b|per cent\b)|\s*(?:/|out\s+of\b)\s*(?P<whole>{_DIGITS}))?"
+    r"(?![\w%]|[.,]+\d|\s*/|\s*out\s+of\b|\s*%)",
+    re.IGNORECASE,
+)
+_CUE = re.compile(
+    r"\b(?P<final>final\s+)?(?:score|rating|valence|intensity|answer|value|probability|number)\b[\"'*_\s]*"
+    r"(?:\b(?:is|would be|of)\b(?:\s+(?:about|around|approximately|roughly))?\s*:?"
+    r"|(?:\([^()\n]*\)[\s*_]*)?[:=])[\s*_\"'`$(\[~≈]*",
+    re.IGNORECASE,
+)
+_BOUND = re.compile(
+    r"(?:\b(?:(?:less|more|greater|lower|higher|smaller|larger) than|at (?:least|most)|up to|above|below"
+    r"|under|over|between|from|to|or)|[<>]=?|[≤≥])\s*[\"'*_`]*$",
+    re.IGNORECASE,
+)
+_SCALE = re.compile(
+    rf"\b(?:(?:on|in|using|with)\s+)?(?:an?\s+|the\s+)?(?:(?:scale|range)(?::\s*|\s+(?:of\s+|from\s+|between\s+)?))"
+    rf"(?P<low>{_DIGITS})\s*(?:to|and|[-–—])\s*(?P<high>{_DIGITS})(?:\s*\([^()]*\))?"
+    rf"|\b(?:(?:on|in|using|with)\s+)?(?:an?\s+|the\s+)(?P<low2>{_DIGITS})\s*(?:to|[-–—])\s*"
+    rf"(?P<high2>{_DIGITS})\s+(?:scale|range)\b",
+    re.IGNORECASE,
+)
+_RANGE = re.compile(rf"{_DIGITS}\s*%?\s*(?:to|or|[-–—])\s*{_DIGITS}", re.IGNORECASE)
+_WRAPPING = " \t\"'“”‘’`*_()[]~≈"
+_KEYS = frozenset(["score", "rating", "valence", "intensity", "answer", "value", "final_score"])
+
+
+@dataclass(frozen=True, slots=True)
+class NumberReader:
+    """Reads a score between ``low`` and ``high``; a system's own score goes before its words."""
+
+    low: float = 0.0
+    high: float = 1.0
+
+    def __call__(self, reply: Reply) -> Outcome:
+        if reply.finish_reason == "content_filter":
+            return Outcome(reason="filtered")
+        if reply.score is not None:
+            inside = self.low <= reply.score <= self.high
+            return Outcome(score=reply.score) if inside else Outcome(reason="unparsed")
+        text = without_thoughts(reply.text)
+        cut = reply.finish_reason == "length"
+        if text is None or (cut and re.search(r"[\d.,/]\s*$", text)):
+            return Outcome(reason="truncated")
+        found = read_number(text, self.low, self.high)
+        if found is not None:
+            return Outcome(score=found)
+        if cut:
+            return Outcome(reason="truncated")
+        return Outcome(reason="refused" if refuses(text) else "unparsed")
+
+
+def read_number(text: str, low: float = 0.0, high: float = 1.0) -> float | None:
+    """The number stated in ``text``; None where there is none, more than one, or one out of range.
+
+    A percentage or "n of m" is taken as a share of a scale from 0; m may also be ``high`` itself.
+    """
+    text = unwrap_json(text, _KEYS)
+    if any(_bounds(scale) != (low, high) for scale in _SCALE.finditer(text)):
+        return None
+    text = _SCALE.sub(" ", text)
+    cues = list(_CUE.finditer(text))
+    finals = [cue for cue in cues if cue["final"]]
+    stated = {_value(match, low, high) for cue in finals or cues if (match := _NUMBER.match(text, cue.end()))}
+    cued = stated or {
+        _value(match, low, high)
+        for line in text.splitlines()
+        if (match := _NUMBER.fullmatch(line.strip(_WRAPPING)))
+    }
+    if any(_RANGE.match(text, cue.end()) for cue in cues):
+        return None
+    values = cued or {_value(match, low, high) for match in _numbers(text)}
+    if len(values) != 1 or (not cued and any(_bounded(text, m) for m in _NUMBER.finditer(text))):
+        return None
+    (value,) = values
+    return value if value is not None and low <= value <= high else None
+
+
+def _numbers(text: str) -> Iterator[re.Match[str]]:
+    return (match for match in _NUMBER.finditer(text) if not negated(text, match.start()))
+
+
+def _value(match: re.Match[str], low: float, high: float) -> float | None:
+    value = _parse(match["value"])
+    whole = 100.0 if match["percent"] else _parse(match["whole"]) if match["whole"] else high
+    if whole == high and not match["percent"]:
+        return value
+    return value / whole * high if low == 0 and whole > 0 else None
+
+
+def _parse(digits: str) -> float:
+    return float(digits.replace(",", ".").replace("−", "-"))
+
+
+def _bounded(text: str, match: re.Match[str]) -> bool:
+    """Whether the number is a bound of a range and no value: "at least 0.7"."""
+    tag = text[: match.start()].endswith("<") and text.startswith(">", match.end())
+    return not tag and _BOUND.search(text, max(0, match.start() - 30), match.start()) is not None
+
+
+def _bounds(scale: re.Match[str]) -> tuple[float, float]:
+    return _parse(scale["low"] or scale["low2"]), _parse(scale["high"] or scale["high2"])

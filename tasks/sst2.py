@@ -1,0 +1,48 @@
+"""Stanford Sentiment Treebank, two classes: is a sentence from a film review positive or negative?
+
+Reads SST-2 (label 0/1) and the treebank's scores from 0 to 1 with the official cut-offs: up to 0.4 negative,
+above 0.6 positive. Sentences between them are neutral and, as in SST-2, not of this task.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness import documents
+from harness.core import Document, DocumentOptions, Hub, Task
+
+LABELS = ("Negative", "Positive")
+ALIASES = {"neg": "Negative", "pos": "Positive"}
+NEGATIVE_TO, POSITIVE_ABOVE = 0.4, 0.6
+
+
+def adapt(row: documents.Row) -> documents.Row | None:
+    """A score becomes a label; None for a neutral sentence. What is no score stays, an unknown label."""
+    if "label" in row or "score" not in row:
+        return row
+    try:
+        score = float(row["score"])
+    except (TypeError, ValueError):
+        score = -1
+    if not 0 <= score <= 1:
+        return {**row, "label": row["score"]}
+    if NEGATIVE_TO < score <= POSITIVE_ABOVE:
+        return None
+    return {**row, "label": "Positive" if score > POSITIVE_ABOVE else "Negative"}
+
+
+def read(options: DocumentOptions) -> Iterator[Document]:
+    return documents.read(options, LABELS, ALIASES, adapt=adapt)
+
+
+task = Task(
+    name="sst2",
+    title="Sentiment of a sentence",
+    labels=LABELS,
+    documents=read,
+    prompt="sst2",
+    source="Socher et al. 2013 (stanfordnlp/sst2)",
+    licence="not stated; sample: Apache-2.0",
+    sample=documents.sample("samples/sst2.jsonl"),
+    hub=Hub("stanfordnlp/sst2", split="validation", revision="8d51e7e4887a4caaa95b3fbebbf53c0490b58bbb"),
+)
