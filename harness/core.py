@@ -169,7 +169,8 @@ class Outcome:
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """What a case shows. ``hidden`` is None where the question does not arise; ``margin`` is the smaller one
-    of the outcomes compared: near zero, the verdict hangs on a tie."""
+    of the outcomes compared: near zero, the verdict hangs on a tie. ``shift``: by how much the log-odds of
+    the original's label changed, known even where the label did not."""
 
     case: str
     relation: str
@@ -177,6 +178,7 @@ class Verdict:
     hidden: Ternary | None = None
     attributes: tuple[str, ...] = ()
     margin: float | None = None
+    shift: float | None = None
     confirmed: bool | None = None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from harness.answering.margin import margin
+from harness.answering.margin import margin, shift
 from harness.answering.parse import LabelReader
 from harness.answering.runner import Answer, Answerer
 from harness.assembly import Audit
@@ -51,6 +51,7 @@ class Examiner:
         outcomes = {name: self._outcome(answer) for name, answer in answers.items()}
         blank = [replace(case, text="") for case in group]
         verdicts = list(self._audit.suite.judge(blank, outcomes))
+        verdicts = self._shifted(group, answers, outcomes, verdicts)
         config = self._audit.config
         noise = await self._noise(group, outcomes, config.repeats) if config.repeats else None
         if config.confirm:
@@ -69,6 +70,27 @@ class Examiner:
             replies = await self._runner.replies(list(some.values()))
             answers |= {name: replies[request.key] for name, request in some.items()}
         return answers
+
+    def _shifted(
+        self,
+        group: Sequence[Case],
+        answers: dict[str, Answer],
+        outcomes: dict[str, Outcome],
+        verdicts: Sequence[Verdict],
+    ) -> list[Verdict]:
+        """The verdicts with how far the original's label lost or gained, where log-probabilities tell."""
+        original = next((case.id for case in group if case.role == "original"), None)
+        first = answers.get(original) if original else None
+        labels = outcomes[original].labels if original else None
+        if not isinstance(first, Reply) or not first.logprobs or labels is None or len(labels) != 1:
+            return list(verdicts)
+        (label,) = labels
+        return [
+            replace(v, shift=shift(first, answer, label, self._audit.task.labels))
+            if isinstance(answer := answers[v.case], Reply)
+            else v
+            for v in verdicts
+        ]
 
     async def _noise(self, group: Sequence[Case], outcomes: dict[str, Outcome], repeats: int) -> Noise | None:
         originals = [case for case in group if case.role == "original"]

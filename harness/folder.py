@@ -178,6 +178,7 @@ VERDICT_SCHEMA = {
     "document": "str",
     "confirmed": "bool",
     "margin": "float",
+    "shift": "float",
 }
 NOISE_SCHEMA = {"document": "str", "asked": "int", "read": "int", "flips": "int"}
 SCHEMAS = {"cases": CASE_SCHEMA, "answers": ANSWER_SCHEMA, "verdicts": VERDICT_SCHEMA, "noise": NOISE_SCHEMA}
@@ -259,6 +260,7 @@ def _verdict_row(item: tuple[Verdict, str]) -> dict[str, Any]:
         "document": document,
         "confirmed": verdict.confirmed,
         "margin": verdict.margin,
+        "shift": verdict.shift,
     }
 
 

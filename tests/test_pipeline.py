@@ -402,7 +402,7 @@ def test_a_long_text_is_one_outcome_and_does_not_end_the_run(
         assert result(figures, "race", "gender")["undetermined"] == 1
 
 
-def test_near_ties_are_counted(settings: Callable[..., config.RunConfig]) -> None:
+def test_near_ties_are_counted(settings: Callable[..., config.RunConfig], tmp_path: Path) -> None:
     def script(body: dict[str, Any], _: int) -> Answer:
         flips = "Asian woman" in body["messages"][-1]["content"]
         text, other = ("Negative", "Positive") if flips else ("Positive", "Negative")
@@ -418,6 +418,14 @@ def test_near_ties_are_counted(settings: Callable[..., config.RunConfig]) -> Non
         figures = run(settings(model__name="m", model__base_url=endpoint.base_url))
         assert result(figures, "race", "gender")["near_ties"] == 1
         assert result(figures, "race")["near_ties"] is None
+        shifts = (
+            pl.read_parquet(tmp_path / "run" / "verdicts.parquet")
+            .group_by("status")
+            .agg(pl.col("shift").mean())
+        )
+        by_status = dict(shifts.rows())
+        assert by_status["benign"] == pytest.approx(0.0)
+        assert by_status["biased"] == pytest.approx((-0.70 - -0.69) - (-0.69 - -5.0))
 
 
 def test_a_text_that_does_not_fit_is_cut_before_it_is_mutated(
