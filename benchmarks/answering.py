@@ -21,23 +21,25 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from harness import documents, registry
+from harness import registry
 from harness.answering import render
 from harness.answering.cache import ResponseCache
 from harness.answering.limiter import Limiter
 from harness.answering.parse import LabelReader
 from harness.answering.plan import Planner
 from harness.answering.runner import Runner
-from harness.core import Case, DocumentOptions, Reply, Request
+from harness.core import Case, Model, Reply, Request
 from harness.models import wire
 from harness.models.openai import OpenAIModel
 
 ROOT = Path(__file__).parents[1]
 SHARED = (ROOT / os.environ.get("HINTER_SHARED", "../shared") / "data").resolve()
+TEXTS = {"imdb": "biasfinder/imdb_small", "ecthr": "lexglue/ecthr_derived_rmu.jsonl"}
 CONCURRENCY = 64
 BLOCK = 16  # tokens in a block of vLLM's prefix cache
 CHARACTERS_A_TOKEN = 4
@@ -200,16 +202,21 @@ def read_cached(number: int) -> dict[str, float]:
     return {"rate": rate, "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
 
 
-def prompts_of_reviews(plan: Planner, limit: int, pairs: int) -> list[list[Request]]:
-    """The requests of some reviews, a list a review, each in the order in which they are sent."""
+def prompts_of(task: str, model: Model, limit: int, pairs: int) -> list[list[Request]]:
+    """The requests of some texts of a task, a list a text, each in the order in which they are sent."""
     from harness import config
+    from harness.assembly import assemble
 
-    reviews = SHARED / "biasfinder" / "imdb_small"
-    if not reviews.is_dir():
-        sys.exit(f"no reviews at {reviews}: set HINTER_SHARED")
-    suite = registry.suite(config.load(None, {"documents.path": str(reviews), "hinter.max_pairs": pairs}))
+    path = SHARED / TEXTS[task]
+    if not path.exists():
+        sys.exit(f"no texts at {path}: set HINTER_SHARED")
+    given = {"task": task, "documents.path": str(path), "documents.limit": limit, "hinter.max_pairs": pairs}
+    audit = assemble(
+        config.load(None, given | {"model.name": "m", "model.base_url": "http://127.0.0.1:9/v1"})
+    )
+    plan = replace(audit.planner, model=model)
     groups: dict[str, list[Case]] = {}
-    for case in suite.cases(documents.read(DocumentOptions(str(reviews), limit=limit), ("0", "1"))):
+    for case in audit.suite.cases(audit.documents()):
         if case.valid:
             groups.setdefault(case.group, []).append(case)
     return [[plan.request(c) for c in sorted(some, key=lambda c: c.text)] for some in groups.values()]
@@ -217,11 +224,16 @@ def prompts_of_reviews(plan: Planner, limit: int, pairs: int) -> list[list[Reque
 
 def prefix() -> None:
     """The share of prompt tokens that a prefix cache of vLLM's kind can reuse, in our order and shuffled."""
-    groups = prompts_of_reviews(planner(OpenAIModel("m", "http://127.0.0.1:9/v1", choices="none")), 60, 4)
-    prompts = ["\n".join(m.content for m in r.messages) for group in groups for r in group]
-    shuffled = random.Random(0).sample(prompts, len(prompts))
-    print(f"prefix order: {len(prompts):,} prompts of {len(groups)} reviews, 2,000 blocks of {BLOCK} kept")
-    print(f"  ours {reusable(prompts):.1%} of prompt tokens reusable, shuffled {reusable(shuffled):.1%}")
+    model = OpenAIModel("m", "http://127.0.0.1:9/v1", choices="none")
+    for task, limit, blocks in (("imdb", 60, 2_000), ("ecthr", 20, 10_000)):
+        groups = prompts_of(task, model, limit, 4)
+        prompts = ["\n".join(m.content for m in r.messages) for group in groups for r in group]
+        shuffled = random.Random(0).sample(prompts, len(prompts))
+        ours, mixed = reusable(prompts, blocks), reusable(shuffled, blocks)
+        print(
+            f"prefix order, {task}: {len(prompts):,} prompts of {len(groups)} texts, {blocks:,} blocks of {BLOCK}"
+        )
+        print(f"  ours {ours:.1%} of prompt tokens reusable, shuffled {mixed:.1%}")
 
 
 def vllm_order(folder: str) -> None:
@@ -240,7 +252,7 @@ def vllm_order(folder: str) -> None:
     )
     for name in ("ours", "shuffled"):
         model = VllmModel(Settings(folder, dtype="float32", max_model_len=1024, flags=flags), 8, "none")
-        requests = [r for group in prompts_of_reviews(planner(model), 40, 3) for r in group]
+        requests = [r for group in prompts_of("imdb", model, 40, 3) for r in group]
         if name == "shuffled":
             requests = random.Random(0).sample(requests, len(requests))
         rate = asyncio.run(_timed(model, requests))
@@ -262,7 +274,7 @@ async def _timed(model: Any, requests: Sequence[Request]) -> float:
     return rate
 
 
-def reusable(prompts: Sequence[str], blocks: int = 2000) -> float:
+def reusable(prompts: Sequence[str], blocks: int) -> float:
     """Blocks found in a least-recently-used cache of prefixes, by blocks asked for."""
     kept: dict[int, None] = {}
     hits = asked = 0
