@@ -40,6 +40,7 @@ from harness.models.openai import OpenAIModel
 ROOT = Path(__file__).parents[1]
 SHARED = (ROOT / os.environ.get("HINTER_SHARED", "../shared") / "data").resolve()
 TEXTS = {"imdb": "biasfinder/imdb_small", "ecthr": "lexglue/ecthr_derived_rmu.jsonl"}
+PREFIXES = (("imdb", 60, 2_000), ("ecthr", 20, 10_000))  # task, texts, blocks that are kept
 CONCURRENCY = 64
 BLOCK = 16  # tokens in a block of vLLM's prefix cache
 CHARACTERS_A_TOKEN = 4
@@ -225,14 +226,12 @@ def prompts_of(task: str, model: Model, limit: int, pairs: int) -> list[list[Req
 def prefix() -> None:
     """The share of prompt tokens that a prefix cache of vLLM's kind can reuse, in our order and shuffled."""
     model = OpenAIModel("m", "http://127.0.0.1:9/v1", choices="none")
-    for task, limit, blocks in (("imdb", 60, 2_000), ("ecthr", 20, 10_000)):
+    for task, limit, blocks in PREFIXES:
         groups = prompts_of(task, model, limit, 4)
         prompts = ["\n".join(m.content for m in r.messages) for group in groups for r in group]
         shuffled = random.Random(0).sample(prompts, len(prompts))
         ours, mixed = reusable(prompts, blocks), reusable(shuffled, blocks)
-        print(
-            f"prefix order, {task}: {len(prompts):,} prompts of {len(groups)} texts, {blocks:,} blocks of {BLOCK}"
-        )
+        print(f"prefix order, {task}: {len(prompts):,} prompts of {len(groups)} texts, {blocks:,} blocks")
         print(f"  ours {ours:.1%} of prompt tokens reusable, shuffled {mixed:.1%}")
 
 
