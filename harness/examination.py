@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from harness.answering.margin import margin, shift
@@ -140,6 +141,16 @@ class Examiner:
             return outcome
         (label,) = outcome.labels
         return replace(outcome, margin=margin(answer, label, self._audit.task.labels))
+
+
+async def next_group(groups: Iterator[list[Case]]) -> list[Case] | None:
+    """The next group, made in a thread, which is left to finish its step even when cancelled."""
+    step = asyncio.ensure_future(asyncio.to_thread(next, groups, None))
+    try:
+        return await asyncio.shield(step)
+    except asyncio.CancelledError:
+        await asyncio.wait([step])
+        raise
 
 
 def _differ(one: Outcome, other: Outcome) -> bool:

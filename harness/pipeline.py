@@ -24,7 +24,7 @@ from harness.batching.run import answered, outstanding
 from harness.config import RunConfig
 from harness.core import Case, Document, Outcome, Verdict
 from harness.errors import EndpointError
-from harness.examination import Examined, Examiner
+from harness.examination import Examined, Examiner, next_group
 from harness.folder import RunFolder
 from harness.report import html, junit, summary
 
@@ -132,7 +132,7 @@ async def _examined(groups: Iterator[Group], examiner: Examiner, limit: int) -> 
     more than ``limit`` cases are outstanding."""
     pending: deque[tuple[int, asyncio.Task[Examined]]] = deque()
     try:
-        while (group := await _next(groups)) is not None:
+        while (group := await next_group(groups)) is not None:
             pending.append((len(group), asyncio.create_task(examiner.examine(group))))
             while pending and (pending[0][1].done() or sum(size for size, _ in pending) > limit):
                 yield await pending.popleft()[1]
@@ -142,16 +142,6 @@ async def _examined(groups: Iterator[Group], examiner: Examiner, limit: int) -> 
         for _, task in pending:
             task.cancel()
         await asyncio.gather(*(task for _, task in pending), return_exceptions=True)
-
-
-async def _next(groups: Iterator[Group]) -> Group | None:
-    """The next group, made in a thread, which is left to finish its step even when cancelled."""
-    step = asyncio.ensure_future(asyncio.to_thread(next, groups, None))
-    try:
-        return await asyncio.shield(step)
-    except asyncio.CancelledError:
-        await asyncio.wait([step])
-        raise
 
 
 async def generate(config: RunConfig, overwrite: bool = False) -> dict[str, Any]:

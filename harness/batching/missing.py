@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -15,7 +14,7 @@ from harness.answering.cache import ResponseCache
 from harness.answering.runner import Answer
 from harness.assembly import Audit
 from harness.core import Case, Failure, Reply, Request
-from harness.examination import Examiner
+from harness.examination import Examiner, next_group
 from harness.models import wire
 from harness.models.wire import Dialect
 
@@ -50,7 +49,7 @@ class Missing:
         """Write down all that examining ``cases`` asks for."""
         examiner = Examiner(self.audit, self)
         groups = ([c for c in group if c.valid] for _, group in groupby(cases, key=lambda case: case.group))
-        while (group := await _next(groups)) is not None:
+        while (group := await next_group(groups)) is not None:
             if group:
                 await examiner.examine(group)
 
@@ -89,13 +88,3 @@ class Missing:
             )
             self.budget.settle(request, worst)
         return self.stopped is None
-
-
-async def _next(groups: Iterator[list[Case]]) -> list[Case] | None:
-    """The next group, made in a thread, which is left to finish its step even when cancelled."""
-    step = asyncio.ensure_future(asyncio.to_thread(next, groups, None))
-    try:
-        return await asyncio.shield(step)
-    except asyncio.CancelledError:
-        await asyncio.wait([step])
-        raise
