@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
-from harness.core import Model, Request
+from harness.core import Message, Model, Request
 from harness.models.openai import DEFAULT_URL, OpenAIModel
 
 CHARACTERS_A_TOKEN = 4.2  # of English prose under the usual byte-pair vocabularies
@@ -59,8 +59,6 @@ async def counter(model: Model) -> TokenCounter:
 
 
 def _probe(model: OpenAIModel) -> Request:
-    from harness.core import Message
-
     return Request(model.identity, (Message("user", "hello"),), {})
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from harness.core import Case, Document, Outcome, Role, Verdict, canonical
 from harness.language.parsers import Parser
+from harness.language.surface import containing
 from harness.suites.hinter import oracle
 from harness.suites.hinter.invariant import DocumentInvariant
 from harness.suites.hinter.lexicon import Lexicon
@@ -87,12 +88,11 @@ class _Tagger:
         self.spans = parser.split(text).spans if parser else ()
 
     def tag(self, offset: int) -> str | None:
-        if self._parser is None:
+        index = containing(self.spans, offset, offset + 1)
+        if self._parser is None or index is None:
             return None
-        for start, end in self.spans:
-            if start <= offset < end:
-                return self._parser.parse([self._text[start:end]])[0].tag_at(offset - start)
-        return None
+        start, end = self.spans[index]
+        return self._parser.parse([self._text[start:end]])[0].tag_at(offset - start)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, product
 
 from harness.core import Span
-from harness.language.parsers import Parse, Parser
+from harness.language.parsers import Parse, Parser, Split
 from harness.language.surface import Edit, apply, containing, disjoint
 from harness.suites.hinter.mutation import Mutation, Variation
 
@@ -80,6 +80,7 @@ class DocumentInvariant:
         self._parser = parser
         self._verdicts: dict[Part, str | None] = {}
         self._changed: dict[Part, str | None] = {}
+        self._splits: dict[int, Split] = {}
         self.exact = 0
 
     def plan(self, found: Mapping[str, Sequence[Variation]], order: int) -> list[str]:
@@ -140,7 +141,9 @@ class DocumentInvariant:
             return None
         before = self._original(index)
         after = apply(before, [Edit(e.start - start, e.end - start, e.text) for e in edits])
-        old, new = self._parser.split(before), self._parser.split(after)
+        if index not in self._splits:
+            self._splits[index] = self._parser.split(before)
+        old, new = self._splits[index], self._parser.split(after)
         whole = len(old.spans) == len(new.spans) == 1 and new.spans[0] == (0, len(after))
         return after if whole and old.closed == new.closed else None
 
