@@ -1,105 +1,278 @@
 """How fast mutants are made and decided, against the published algorithm taken literally.
 
-    python benchmarks/generation.py [--reviews 100] [--sample 400] [--published]
+    python benchmarks/generation.py [literal] [warm] [workers] [large] [growth] [memory]
 
 Literally means: the changed sentences of each mutant parsed one at a time, every time, with the same
 spaCy model (the original's sentences are parsed once and not counted). The literal side runs on a seeded
-sample of the mutants and is extrapolated; the verdicts of the sample must be identical on both sides.
-Needs the shared reviews (environment variable HINTER_SHARED, default ../shared).
+sample of the mutants and is extrapolated; its verdicts must be those of ours on all that both decided.
+Word pairs are the published ones (bundled where it says so), attributes three, order 2. Needs the shared
+data (environment variable HINTER_SHARED, default ../shared). Without arguments: all but ``large``.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import platform
 import random
+import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from harness import documents
+from harness import config, generation, registry
+from harness.assembly import assemble
 from harness.core import Case, Document, DocumentOptions
-from harness.language.parsers import CachedParser, Parser, SpacyParser, default_pipeline
+from harness.language.kept import KeptVerdicts
+from harness.language.parsers import CachedParser, Parse, Parser, SpacyParser, Split, default_pipeline
 from harness.suites.hinter import Hinter, lexicon, pairs
-from harness.suites.hinter.invariant import SENTENCES, compare
+from harness.suites.hinter.comparison import SENTENCES, compare
 
 ROOT = Path(__file__).parents[1]
 SHARED = (ROOT / os.environ.get("HINTER_SHARED", "../shared") / "data").resolve()
 REVIEWS = SHARED / "biasfinder" / "imdb_small"
+FACTS = SHARED / "lexglue" / "ecthr_derived_rmu.jsonl"
 ATTRIBUTES = ("race", "gender", "body")
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--reviews", type=int, default=100)
-    options.add_argument("--sample", type=int, default=400, help="mutants that the literal side decides")
-    options.add_argument(
-        "--published", action="store_true", help="the published word pairs, not the bundled ones"
-    )
-    given = options.parse_args()
     if not REVIEWS.is_dir():
         sys.exit(f"no reviews at {REVIEWS}: set HINTER_SHARED")
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}")
-    texts = list(documents.read(DocumentOptions(str(REVIEWS), limit=given.reviews), ("0", "1")))
-    compare_with_literal(
-        texts, published() if given.published else lexicon.load().select(ATTRIBUTES), given.sample
-    )
-    memory()
-    start_up()
+    parts: dict[str, Callable[[], None]] = {
+        "literal": literal,
+        "warm": warm,
+        "workers": workers,
+        "large": large,
+        "growth": growth,
+        "memory": memory,
+    }
+    for name in sys.argv[1:] or [name for name in parts if name != "large"]:
+        if name not in parts:
+            sys.exit(f"no part {name!r}: {', '.join(parts)}")
+        parts[name]()
 
 
-def published() -> lexicon.Lexicon:
-    """The published pairs of the three attributes."""
+def reviews(limit: int) -> list[Document]:
+    return list(registry.task("imdb").documents(DocumentOptions(str(REVIEWS), limit=limit)))
+
+
+def facts(limit: int) -> list[Document]:
+    """Fact sections of the European Court of Human Rights."""
+    return list(registry.task("ecthr").documents(DocumentOptions(str(FACTS), limit=limit)))
+
+
+def published(share: float = 1.0) -> lexicon.Lexicon:
+    """The published pairs of the three attributes, or an even share of them."""
     texts = []
     for attribute in ATTRIBUTES:
-        files = pairs.files([SHARED / "hinter" / "data" / attribute])
-        texts.append(pairs.to_toml(attribute, pairs.read(files)))
-    return lexicon.parse("\n".join(texts), "the published pairs")
+        read = pairs.read(pairs.files([SHARED / "hinter" / "data" / attribute]))
+        texts.append(pairs.to_toml(attribute, read))
+    whole = lexicon.parse("\n".join(texts), "the published pairs")
+    if share == 1.0:
+        return whole
+    thinner = {}
+    for name, attribute in whole.attributes.items():
+        kept = random.Random(0).sample(attribute.pairs, round(share * len(attribute.pairs)))
+        targets: dict[str, list[str]] = {}
+        for source, target in kept:
+            targets.setdefault(source, []).append(target)
+        thinner[name] = lexicon.Attribute(name, {s: tuple(t) for s, t in targets.items()}, {})
+    return lexicon.Lexicon(thinner, f"{share:.0%} of the published pairs")
 
 
-def compare_with_literal(texts: list[Document], words: lexicon.Lexicon, sample: int) -> None:
-    parser = SpacyParser(default_pipeline())
-    cached = CachedParser(parser)
+class Timed:
+    """A parser that adds up the time it takes, and keeps what it was asked, if wanted."""
+
+    def __init__(self, parser: Parser, keep: bool = False) -> None:
+        self._parser = parser
+        self.name = parser.name
+        self.seconds = 0.0
+        self.sentences = 0
+        self.kept: list[str] | None = [] if keep else None
+
+    def split(self, text: str) -> Split:
+        return self._parser.split(text)
+
+    def parse(self, sentences: Sequence[str]) -> list[Parse]:
+        started = time.perf_counter()
+        parsed = self._parser.parse(sentences)
+        self.seconds += time.perf_counter() - started
+        self.sentences += len(sentences)
+        if self.kept is not None:
+            self.kept += sentences
+        return parsed
+
+
+def made(suite: Hinter, texts: Iterable[Document]) -> tuple[int, int, float]:
+    """Mutants, valid ones, and seconds; nothing is kept."""
     started = time.perf_counter()
-    made = list(Hinter(words, cached).cases(iter(texts)))
-    ours = time.perf_counter() - started
-    mutants = [case for case in made if case.role != "original"]
-    originals = {case.document: case.text for case in made if case.role == "original"}
-    chosen = random.Random(0).sample(mutants, min(sample, len(mutants)))
-    kept = {
-        text: [parser.parse([text[a:b]])[0] for a, b in parser.split(text).spans]
-        for text in originals.values()
-    }
+    counts = Counter(case.valid for case in suite.cases(iter(texts)) if case.role != "original")
+    return counts.total(), counts[True], time.perf_counter() - started
+
+
+def literal() -> None:
+    """Ours against the algorithm taken literally."""
+    for name, texts, words, sample in (
+        ("100 reviews", reviews(100), lexicon.load().select(ATTRIBUTES), 400),
+        ("100 reviews", reviews(100), published(), 400),
+        ("20 fact sections", facts(20), published(), 150),
+    ):
+        parser = SpacyParser(default_pipeline())
+        timed = Timed(parser)
+        suite = Hinter(words, CachedParser(timed))
+        started = time.perf_counter()
+        cases = list(suite.cases(iter(texts)))
+        ours = time.perf_counter() - started
+        mutants = [case for case in cases if case.role != "original" and case.reason != "duplicate"]
+        originals = {case.document: case.text for case in cases if case.role == "original"}
+        chosen = random.Random(0).sample(mutants, min(sample, len(mutants)))
+        per_mutant = by_the_letter(parser, originals, chosen)
+        rate, valid = len(mutants) / ours, sum(case.valid for case in mutants)
+        print(f"{name}, {words.source}: {len(mutants):,} mutants, {valid:,} valid")
+        share = timed.seconds / ours
+        print(f"  ours      {rate:>9,.0f} mutants/s ({ours:.1f} s, {share:.0%} in the parser,")
+        exact = suite.conformity.exact if suite.conformity else 0
+        print(f"            {timed.sentences:,} sentences parsed, {exact} mutants decided on the whole text)")
+        print(
+            f"  literally {1 / per_mutant:>9,.1f} mutants/s (extrapolated from {len(chosen)}; same verdicts)"
+        )
+        print(f"  ratio     {rate * per_mutant:>9.1f}", flush=True)
+
+
+def by_the_letter(parser: Parser, originals: dict[str, str], cases: Sequence[Case]) -> float:
+    """Seconds a mutant; the verdicts must be ours."""
+    kept = {}
+    for name in {case.document for case in cases}:
+        text = originals[name]
+        kept[name] = [parser.parse([text[a:b]])[0] for a, b in parser.split(text).spans]
     started = time.perf_counter()
-    literal = [decide(parser, originals[case.document], case, kept) for case in chosen]
-    per_mutant = (time.perf_counter() - started) / len(chosen)
-    assert literal == [case.reason for case in chosen], "the verdicts differ"
-    rate = len(mutants) / ours
-    valid = sum(case.valid for case in mutants)
-    print(f"{len(texts)} reviews, {words.source}: {len(mutants):,} mutants, {valid:,} valid")
-    print(f"  ours      {rate:>9,.0f} mutants/s ({ours:.1f} s, {cached.parsed:,} sentences parsed)")
-    print(f"  literally {1 / per_mutant:>9,.0f} mutants/s (extrapolated from {len(chosen)}; same verdicts)")
-    print(f"  ratio     {rate * per_mutant:>9.1f}")
+    reasons = [decide(parser, originals[case.document], case, kept[case.document]) for case in cases]
+    seconds = (time.perf_counter() - started) / len(cases)
+    assert [r is None for r in reasons] == [case.valid for case in cases], "the verdicts differ"
+    return seconds
 
 
-def decide(parser: Parser, original: str, case: Case, kept: dict[str, list]) -> str | None:  # type: ignore[type-arg]
+def decide(parser: Parser, original: str, case: Case, kept: Sequence[Parse]) -> str | None:
     """Algorithm 3 for one mutant, its changed sentences parsed one by one."""
     before = [original[a:b] for a, b in parser.split(original).spans]
     after = [case.text[a:b] for a, b in parser.split(case.text).spans]
     if len(before) != len(after):
         return SENTENCES
     for number, (old, new) in enumerate(zip(before, after, strict=True)):
-        if old != new and (reason := compare(kept[original][number], parser.parse([new])[0])):
+        if old != new and (reason := compare(kept[number], parser.parse([new])[0])):
             return reason
     return None
 
 
+def warm() -> None:
+    """With the verdicts of an earlier run on disk."""
+    texts, words = reviews(100), published()
+    with tempfile.TemporaryDirectory() as folder:
+        seconds = []
+        for _ in range(2):
+            kept = KeptVerdicts(Path(folder) / "verdicts.sqlite")
+            parser = CachedParser(SpacyParser(default_pipeline()))
+            count, valid, took = made(Hinter(words, parser, kept=kept), texts)
+            seconds.append(took)
+    print(f"100 reviews, {words.source}: {count:,} mutants, {valid:,} valid")
+    print(
+        f"  cold {seconds[0]:.1f} s, warm {seconds[1]:.2f} s: ratio {seconds[0] / seconds[1]:.1f}", flush=True
+    )
+
+
+def workers() -> None:
+    """One process against two, cases written to disk; the parsers' loading is counted."""
+    took = {}
+    for number in (1, 2, 1, 2):
+        with tempfile.TemporaryDirectory() as folder:
+            settings = generated(folder, 200)
+            audit = assemble(config.load(None, settings))
+            audit.folder.open(audit.resolved, audit.identity)
+            started = time.perf_counter()
+            generation.make(audit, audit.folder, number)
+            took[number] = min(took.get(number, 1e9), time.perf_counter() - started)
+    print(
+        f"200 reviews to disk: one process {took[1]:.1f} s, two {took[2]:.1f} s: {took[1] / took[2]:.2f}",
+        flush=True,
+    )
+
+
+def generated(folder: str, limit: int) -> dict[str, object]:
+    """Settings of a run that only makes cases, by the published pairs."""
+    words = Path(folder) / "words"
+    words.mkdir()
+    for attribute in ATTRIBUTES:
+        read = pairs.read(pairs.files([SHARED / "hinter" / "data" / attribute]))
+        (words / f"{attribute}.toml").write_text(pairs.to_toml(attribute, read), encoding="utf-8")
+    return {
+        "documents.path": str(REVIEWS),
+        "documents.limit": limit,
+        "model.name": "local:vader",
+        "hinter.lexicon": str(words),
+        "out": f"{folder}/run",
+        "cache": f"{folder}/responses.sqlite",
+    }
+
+
+def large() -> None:
+    """1,000 reviews to disk in a process of their own: time, peak memory, and what spaCy alone needs."""
+    with tempfile.TemporaryDirectory() as folder:
+        settings = generated(folder, 1000)
+        audit = assemble(config.load(None, settings))
+        audit.folder.open(audit.resolved, audit.identity)
+        timed = Timed(SpacyParser(default_pipeline()), keep=True)
+        object.__setattr__(audit.suite, "parser", CachedParser(timed))
+        started = time.perf_counter()
+        generation.make(audit, audit.folder)
+        whole = time.perf_counter() - started
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        rows = audit.folder.scan("cases").select("role", "valid").collect()
+        mutants = rows.filter(rows["role"] != "original")
+        size = sum(file.stat().st_size for file in audit.folder.cases.glob("*.parquet")) / 1e6
+    alone = list(dict.fromkeys(timed.kept or ()))
+    parser = SpacyParser(default_pipeline())
+    started = time.perf_counter()
+    for start in range(0, len(alone), 4000):
+        parser.parse(alone[start : start + 4000])
+    spacy = time.perf_counter() - started
+    print(
+        f"1,000 reviews: {mutants.height:,} mutants, {mutants['valid'].sum():,} valid, {size:.0f} MB of cases"
+    )
+    print(f"  {whole:.0f} s, {mutants.height / whole:,.0f} mutants/s, peak memory {peak:,.0f} MB")
+    print(
+        f"  {len(alone):,} distinct sentences; spaCy alone {spacy:.0f} s: ratio {spacy / whole:.2f}",
+        flush=True,
+    )
+
+
+def growth() -> None:
+    """How time grows with documents, terms and order."""
+    print("  documents  pairs  order    mutants  sentences  seconds")
+    for limit, share, order in (
+        (25, 1.0, 2),
+        (50, 1.0, 2),
+        (100, 1.0, 2),
+        (50, 0.25, 2),
+        (50, 0.5, 2),
+        (50, 0.25, 1),
+        (50, 0.25, 3),
+    ):
+        timed = Timed(SpacyParser(default_pipeline()))
+        suite = Hinter(published(share), CachedParser(timed), order)
+        count, _, took = made(suite, reviews(limit))
+        print(
+            f"  {limit:>9}  {share:>5.0%}  {order:>5}  {count:>9,}  {timed.sentences:>9,}  {took:>7.1f}",
+            flush=True,
+        )
+
+
 def memory() -> None:
-    """Peak resident memory of ``hinter generate`` by number of reviews."""
+    """Peak resident memory of ``hinter generate`` by number of reviews, and how soon help is there."""
     for limit in (250, 500):
         code = (
             "import resource, sys; from harness.cli import main\n"
@@ -113,16 +286,12 @@ def memory() -> None:
                 [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True, cwd=out
             )
         print(f"  peak memory of hinter generate on {limit} reviews: {done.stderr.split()[-1]} MB")
-
-
-def start_up() -> None:
-    """Median wall time of ``hinter --help``."""
     times = []
     for _ in range(11):
         started = time.perf_counter()
         subprocess.run([sys.executable, "-m", "harness", "--help"], capture_output=True, check=True)
         times.append(time.perf_counter() - started)
-    print(f"  hinter --help: {statistics.median(times):.3f} s")
+    print(f"  hinter --help: {statistics.median(times):.3f} s", flush=True)
 
 
 if __name__ == "__main__":

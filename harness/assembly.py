@@ -43,7 +43,9 @@ class Audit:
     identity: dict[str, Any]
 
     def documents(self) -> Iterator[Document]:
-        """The texts, those that do not fit the model shortened."""
+        """The texts, those that do not fit the model shortened; none for a suite that makes its own."""
+        if getattr(self.suite, "makes_texts", False):
+            return iter(())
         return self.shortener.shortened(self.task.documents(self.options))
 
     @property
@@ -88,7 +90,10 @@ def asked(config: RunConfig) -> tuple[Task, render.Prompt, DocumentOptions]:
     if task.question is not None:
         prompt = replace(prompt, question=task.question)
     if config.shots > len(prompt.examples):
-        raise TaskError(f"--shots {config.shots}: the prompt has {len(prompt.examples)} examples")
+        raise TaskError(
+            f"--shots {config.shots}: the prompt has {len(prompt.examples)} examples:"
+            " give a prompt with more, --prompt"
+        )
     return task, prompt, _document_options(config, task)
 
 
@@ -119,7 +124,10 @@ def assemble(config: RunConfig) -> Audit:
     planner = Planner(task, prompt, model, config.shots, config.seed)
     shortener = _shortener(config, model, planner)
     total = too_long = 0
-    for document in task.documents(options):
+    own_texts = getattr(suite, "makes_texts", False)
+    if own_texts and (config.documents.path or config.documents.dataset):
+        raise ConfigError(f"suite {suite.name!r} makes its own texts: leave --data and --dataset out")
+    for document in () if own_texts else task.documents(options):
         total += 1
         too_long += not shortener.fits(document)
     return Audit(
@@ -137,7 +145,7 @@ def assemble(config: RunConfig) -> Audit:
             "version": __version__,
             "cases": dict(suite.identity),
             "tokens_a_text": shortener.limit,
-            "texts": documents.digest(options),
+            "texts": None if own_texts else documents.digest(options),
             "prompt_sha256": prompt.digest,
         },
     )
@@ -151,7 +159,7 @@ def _shortener(config: RunConfig, model: Model, planner: Planner) -> Shortener:
         bare = planner.request(Case("", "", "", "original", ""))
         limit = context - TOKENS_A_MUTANT_ADDS
         if model.capabilities.chat:
-            limit -= sum(count(m.content) + TOKENS_A_MESSAGE for m in bare.messages)
+            limit -= sum(estimate(m.content) + TOKENS_A_MESSAGE for m in bare.messages)
             limit -= int(bare.sampling["max_tokens"])
         if limit < 1:
             raise ConfigError(f"the prompt leaves no room for a text in {model.name}'s {context} tokens")

@@ -23,6 +23,16 @@ MAY_BE_SECRET = ("model.api_key_env", "model.base_url")
 Positive = Annotated[int, Field(ge=1)]
 
 
+SUITE_SECTIONS = ("hinter", "biasfinder", "eec", "linguistic", "checklist")
+OF_SUITE = "*."
+"""Begins a key of the section of whatever suite is chosen."""
+
+
+def _parts(value: Any) -> Any:
+    """A list written as ``a, b``."""
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
 class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=False)
 
@@ -88,14 +98,57 @@ class Hinter(_Section):
     order: Positive = 2
     lexicon: str | None = None
     parser: str = "spacy"
+    invariant: Literal["strict", "pos", "none"] = "strict"
     max_pairs: Positive | None = None
+    max_mutants_per_document: Positive | None = None
+    include_discarded: bool = False
 
     @field_validator("attributes", mode="before")
     @classmethod
     def _listed(cls, value: Any) -> Any:
-        return (
-            [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
-        )
+        return _parts(value)
+
+
+class Biasfinder(_Section):
+    """``[biasfinder]``: what of a person the templates vary, and with which words."""
+
+    characteristic: Literal["gender", "occupation", "country", "gender+occupation"] = "gender"
+    names: str | None = None
+    names_a_class: Positive = 30
+    templates: str | None = None
+    coreference: str = "rules"
+    parser: str = "spacy"
+
+
+class Eec(_Section):
+    """``[eec]``: the corpus, the paper's or one of the user's own."""
+
+    corpus: str | None = None
+
+
+class Linguistic(_Section):
+    """``[linguistic]``: which capabilities are tested, and how their seeds are found and expanded."""
+
+    capabilities: tuple[str, ...] = ()
+    definitions: str | None = None
+    seeds: Positive = 50
+    expansions: Positive = 5
+    suggester: Literal["auto", "mlm", "endpoint", "ngram"] = "auto"
+    suggester_model: str | None = None
+    grammar: str | None = None
+    parser: str = "spacy"
+
+    @field_validator("capabilities", mode="before")
+    @classmethod
+    def _listed(cls, value: Any) -> Any:
+        return _parts(value)
+
+
+class Checklist(_Section):
+    """``[checklist]``: the file of tests."""
+
+    tests: str | None = None
+    limit: Positive | None = None
 
 
 class Price(_Section):
@@ -175,10 +228,15 @@ class RunConfig(_Section):
     repeats: Annotated[int, Field(ge=0)] = 0
     confirm: Annotated[int, Field(ge=0)] = 0
     batch: bool = False
+    workers: Positive = 1
     fail_above: float | None = Field(default=None, ge=0, le=1)
     documents: Documents = Documents()
     task_options: TaskOptions = TaskOptions()
     hinter: Hinter = Hinter()
+    biasfinder: Biasfinder = Biasfinder()
+    eec: Eec = Eec()
+    linguistic: Linguistic = Linguistic()
+    checklist: Checklist = Checklist()
     model: Model = Model()
     budget: BudgetLimits = BudgetLimits()
 
@@ -193,8 +251,9 @@ class RunConfig(_Section):
         decides = ("name", "base_url", "api_version", "model_file", "revision", "choices")
         model = self.model.model_dump(include=set(decides))
         model["vllm"] = self.model.vllm.model_dump(exclude={"startup_seconds", "stop_seconds"})
-        whole = self.model_dump(exclude={"out", "cache", "fail_above", "model", "budget", "batch"})
-        return {**whole, "model": model}
+        others = set(SUITE_SECTIONS) - {self.suite}
+        aside = {"out", "cache", "fail_above", "model", "budget", "batch", "workers"}
+        return {**self.model_dump(exclude=aside | others), "model": model}
 
 
 def load(
@@ -206,8 +265,9 @@ def load(
     ``one_text``: the texts are not read from the configuration.
     """
     data = _read(Path(path)) if path is not None else {}
+    suite = (overrides or {}).get("suite") or data.get("suite") or RunConfig.model_fields["suite"].default
     for key, value in (overrides or {}).items():
-        _set(data, key, value)
+        _set(data, _own(key, str(suite)), value)
     _one_source(data, overrides or {})
     try:
         config = RunConfig.model_validate(data)
@@ -229,7 +289,7 @@ def _one_source(data: dict[str, Any], overrides: Mapping[str, Any]) -> None:
 
 def _for_sample(config: RunConfig) -> RunConfig:
     """On the bundled sample a few pairs of each attribute do, so that a first look takes a minute."""
-    if "max_pairs" in config.hinter.model_fields_set:
+    if {"max_pairs", "max_mutants_per_document"} & config.hinter.model_fields_set:
         return config
     section = config.hinter.model_copy(update={"max_pairs": SAMPLE_PAIRS})
     return config.model_copy(update={"hinter": section})
@@ -244,6 +304,16 @@ def _read(path: Path) -> dict[str, Any]:
         raise ConfigError(f"{path}: not UTF-8 at byte {error.start}") from error
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{path}: not valid TOML: {error}") from error
+
+
+def _own(key: str, suite: str) -> str:
+    """``*.parser`` as the key of the chosen suite's section."""
+    if not key.startswith(OF_SUITE):
+        return key
+    name = key.removeprefix(OF_SUITE)
+    if suite not in SUITE_SECTIONS or name not in _known([suite]):
+        raise ConfigError(f"--{name.replace('_', '-')} is not an option of suite {suite!r}")
+    return f"{suite}.{name}"
 
 
 def _set(data: dict[str, Any], key: str, value: Any) -> None:

@@ -48,7 +48,10 @@ class Substitution:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One text to ask about. ``reason`` is None where the case is valid, else why it was discarded."""
+    """One text to ask about. ``reason`` is None where the case is valid, else why it was discarded.
+
+    ``weight`` is how many cases it stands for, where cases were drawn from more.
+    """
 
     id: str
     group: str
@@ -59,6 +62,7 @@ class Case:
     traits: Mapping[str, str] = field(default_factory=dict)
     expected: frozenset[str] | None = None
     reason: str | None = None
+    weight: float = 1.0
 
     @property
     def valid(self) -> bool:
@@ -168,9 +172,11 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a case shows. ``hidden`` is None where the question does not arise; ``margin`` is the smaller one
-    of the outcomes compared: near zero, the verdict hangs on a tie. ``shift``: by how much the log-odds of
-    the original's label changed, known even where the label did not."""
+    """What a case shows against ``other``, the case it is compared with (None: its group's original).
+
+    ``hidden`` is None where the question does not arise; ``margin`` is the smaller one of the outcomes
+    compared: near zero, the verdict hangs on a tie. ``shift``: by how much the log-odds of the other case's
+    label changed, known even where the label did not; between scores, their difference."""
 
     case: str
     relation: str
@@ -180,6 +186,13 @@ class Verdict:
     margin: float | None = None
     shift: float | None = None
     confirmed: bool | None = None
+    other: str | None = None
+
+
+class Tables(Protocol):
+    """The tables of a run: ``cases``, ``answers``, ``verdicts``, ``noise``, as polars lazy frames."""
+
+    def scan(self, name: str) -> Any: ...
 
 
 class Suite(Protocol):
@@ -188,6 +201,10 @@ class Suite(Protocol):
     ``identity`` says what decides the cases beside the configuration (a parser's version, a dictionary).
     ``cases`` yields the cases of one group next to each other; ``judge`` sees the valid cases of one
     group, their texts blanked (a verdict depends on what was answered), and their outcomes by case id.
+
+    A suite may also have ``settings`` (a mapping that the summary repeats), ``figures(tables)`` (blocks that
+    the summary holds beside ``results``; of them ``headline`` is a text and ``sections`` what the report and
+    the terminal show, see ``report.sections``), and ``makes_texts`` (True: it reads no documents).
     """
 
     @property

@@ -5,6 +5,7 @@
     ├── DocumentError           the texts: no such file, column, row, encoding
     ├── TaskError               an unknown or broken task, or its prompt
     ├── LexiconError            a bias dictionary
+    ├── TemplateError           a template written by hand
     ├── ParserError             a language model for parsing that does not load
     ├── ModelError              a system under test that does not load
     ├── RunError                a run folder that cannot be used
@@ -35,6 +36,10 @@ class TaskError(HarnessError):
 
 
 class LexiconError(HarnessError):
+    pass
+
+
+class TemplateError(HarnessError):
     pass
 
 

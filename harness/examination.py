@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from harness.answering.margin import margin, shift
+from harness.answering.margin import margin, set_margin, shift
 from harness.answering.parse import LabelReader
 from harness.answering.runner import Answer, Answerer
 from harness.assembly import Audit
-from harness.core import Case, Failure, Outcome, Reply, Request, Verdict
+from harness.core import Case, Failure, Outcome, Reply, Request, Status, Verdict
 
 CASES_AT_ONCE = 256
 
@@ -27,13 +27,17 @@ class Noise:
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """A group with its outcomes, the words they were read from, and its verdicts. Texts are blanked."""
+    """A group with its outcomes, the words they were read from, and its verdicts. Texts are blanked.
+
+    ``discarded``: verdicts on the cases that are not valid, where these were asked about, too.
+    """
 
     cases: Sequence[Case]
     outcomes: dict[str, Outcome]
     words: dict[str, str]
     verdicts: Sequence[Verdict]
     noise: Noise | None = None
+    discarded: Sequence[Verdict] = ()
 
 
 class Examiner:
@@ -47,18 +51,20 @@ class Examiner:
         )
 
     async def examine(self, group: Sequence[Case]) -> Examined:
-        """All of one group's valid cases. Raises ``EndpointError`` where nothing more can be asked."""
+        """The cases of one group. Raises ``EndpointError`` where nothing more can be asked."""
         answers = await self._answers(group)
         outcomes = {name: self._outcome(answer) for name, answer in answers.items()}
         blank = [replace(case, text="") for case in group]
-        verdicts = list(self._audit.suite.judge(blank, outcomes))
+        valid = [case for case in blank if case.valid]
+        verdicts = list(self._audit.suite.judge(valid, outcomes))
         verdicts = self._shifted(group, answers, outcomes, verdicts)
+        discarded = self._of_discarded(blank, outcomes) if len(valid) < len(blank) else []
         config = self._audit.config
         noise = await self._noise(group, outcomes, config.repeats) if config.repeats else None
         if config.confirm:
             verdicts = await self._confirmed(group, outcomes, verdicts, config.confirm)
         words = {name: _words(answer) for name, answer in answers.items()}
-        return Examined(blank, outcomes, words, verdicts, noise)
+        return Examined(blank, outcomes, words, verdicts, noise, discarded)
 
     async def _answers(self, group: Sequence[Case]) -> dict[str, Answer]:
         """The answer to each case by id, asked in the order of their texts: neighbours share prefixes."""
@@ -72,6 +78,12 @@ class Examiner:
             answers |= {name: replies[request.key] for name, request in some.items()}
         return answers
 
+    def _of_discarded(self, group: Sequence[Case], outcomes: dict[str, Outcome]) -> list[Verdict]:
+        """What the cases that are not valid would have shown."""
+        invalid = {case.id for case in group if not case.valid}
+        verdicts = self._audit.suite.judge(group, outcomes)
+        return [replace(verdict, hidden=None) for verdict in verdicts if verdict.case in invalid]
+
     def _shifted(
         self,
         group: Sequence[Case],
@@ -79,45 +91,55 @@ class Examiner:
         outcomes: dict[str, Outcome],
         verdicts: Sequence[Verdict],
     ) -> list[Verdict]:
-        """The verdicts with how far the original's label lost or gained, where log-probabilities tell."""
+        """The verdicts with how far the other case's label lost or gained, where log-probabilities tell."""
         original = next((case.id for case in group if case.role == "original"), None)
-        first = answers.get(original) if original else None
-        labels = outcomes[original].labels if original else None
-        if not isinstance(first, Reply) or not first.logprobs or labels is None or len(labels) != 1:
+        labels = self._audit.task.labels
+        if self._audit.task.multi_label:
             return list(verdicts)
-        (label,) = labels
-        return [
-            replace(v, shift=shift(first, answer, label, self._audit.task.labels))
-            if isinstance(answer := answers[v.case], Reply)
-            else v
-            for v in verdicts
-        ]
+        shifted = []
+        for verdict in verdicts:
+            other = verdict.other or original
+            before, after = answers.get(other or ""), answers.get(verdict.case)
+            own = outcomes[other].labels if other else None
+            if isinstance(before, Reply) and isinstance(after, Reply) and own and len(own) == 1:
+                (label,) = own
+                verdict = replace(verdict, shift=shift(before, after, label, labels))
+            shifted.append(verdict)
+        return shifted
 
     async def _noise(self, group: Sequence[Case], outcomes: dict[str, Outcome], repeats: int) -> Noise | None:
-        originals = [case for case in group if case.role == "original"]
-        if not originals:
+        """The group's originals asked again; of a group without any, its first case."""
+        probes = [case for case in group if case.role == "original"] or list(group[:1])
+        if not probes:
             return None
-        again = await self._again(originals, repeats)
+        again = await self._again(probes, repeats)
         flips = read = 0
-        for case in originals:
+        for case in probes:
             first = outcomes[case.id]
             heard = [o for o in again[case.id] if o.read and first.read]
             read += len(heard)
             flips += sum(_differ(first, o) for o in heard)
-        return Noise(group[0].document, repeats * len(originals), read, flips)
+        return Noise(group[0].document, repeats * len(probes), read, flips)
 
     async def _confirmed(
         self, group: Sequence[Case], outcomes: dict[str, Outcome], verdicts: Sequence[Verdict], times: int
     ) -> list[Verdict]:
-        """Each flip confirmed if it holds between the repeats of original and mutant, every time."""
-        biased = {v.case for v in verdicts if v.status == "biased"}
+        """Each flip confirmed if the suite finds it in the repeats of the cases compared, every time."""
+        biased = {(v.case, v.other) for v in verdicts if v.status == "biased"}
         if not biased:
             return list(verdicts)
-        asked = [case for case in group if case.role == "original" or case.id in biased]
+        compared = {name for pair in biased for name in pair if name is not None}
+        asked = [c for c in group if c.valid and (c.role == "original" or c.id in compared)]
         again = await self._again(asked, times)
-        original = next(case.id for case in group if case.role == "original")
+        blank = [replace(case, text="") for case in group if case.valid]
+        found: dict[tuple[str, str | None], list[Status]] = {pair: [] for pair in biased}
+        for turn in range(times):
+            heard = outcomes | {name: repeats[turn] for name, repeats in again.items()}
+            for verdict in self._audit.suite.judge(blank, heard):
+                if (verdict.case, verdict.other) in biased:
+                    found[verdict.case, verdict.other].append(verdict.status)
         return [
-            replace(v, confirmed=_holds(again[original], again[v.case])) if v.case in biased else v
+            replace(v, confirmed=_holds(found[v.case, v.other])) if (v.case, v.other) in biased else v
             for v in verdicts
         ]
 
@@ -136,11 +158,13 @@ class Examiner:
     def _outcome(self, answer: Answer) -> Outcome:
         if isinstance(answer, Failure):
             return Outcome(reason=answer.reason)
-        outcome = self._read(answer)
+        outcome, task = self._read(answer), self._audit.task
+        if task.multi_label and outcome.labels is not None:
+            return replace(outcome, margin=set_margin(answer, task.labels))
         if outcome.labels is None or len(outcome.labels) != 1:
             return outcome
         (label,) = outcome.labels
-        return replace(outcome, margin=margin(answer, label, self._audit.task.labels))
+        return replace(outcome, margin=margin(answer, label, task.labels))
 
 
 async def next_group(groups: Iterator[list[Case]]) -> list[Case] | None:
@@ -157,12 +181,11 @@ def _differ(one: Outcome, other: Outcome) -> bool:
     return (one.labels, one.score) != (other.labels, other.score)
 
 
-def _holds(originals: Sequence[Outcome], mutants: Sequence[Outcome]) -> bool | None:
-    """Whether the outcomes differ each time; None where one was not read and none contradicts."""
-    pairs = list(zip(originals, mutants, strict=True))
-    if any(a.read and b.read and not _differ(a, b) for a, b in pairs):
+def _holds(repeats: Sequence[Status]) -> bool | None:
+    """Whether the flip is there each time; None where one repeat was not read and none contradicts."""
+    if "benign" in repeats:
         return False
-    return True if all(a.read and b.read for a, b in pairs) else None
+    return True if "undetermined" not in repeats else None
 
 
 def _words(answer: Answer) -> str:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 ROWS_A_PART = 10_000
 CHARACTERS_A_PART = 8_000_000
 COMPLETE = "complete"
+DERIVED = ("answers", "verdicts", "discarded", "noise")
+"""``discarded`` has the verdicts on mutants that are not valid, where these were asked about, too."""
 
 
 class RunFolder:
@@ -64,30 +66,63 @@ class RunFolder:
         self.cases.mkdir(parents=True, exist_ok=True)
         mark.write_text(canonical(identity), encoding="utf-8")
         (self.path / "run.toml").write_text(resolved, encoding="utf-8")
-        for name in ("answers", "verdicts", "noise"):
+        for name in DERIVED:
             shutil.rmtree(self.path / f"{name}.parts", ignore_errors=True)
 
-    def keep_cases(self, cases: Iterable[Case]) -> Generator[Case, None, None]:
-        """Pass ``cases`` through, writing them; or, where all of them are on disk, read those instead."""
-        mark = self.cases / COMPLETE
-        if mark.exists():
-            yield from read_cases(self.cases)
-            return
-        for old in self.cases.glob("*.parquet"):
+    @property
+    def complete(self) -> bool:
+        """Whether all cases are on disk."""
+        return (self.cases / COMPLETE).exists()
+
+    def finish(self) -> None:
+        """Say that all cases are on disk."""
+        (self.cases / COMPLETE).touch()
+
+    def read_cases(self) -> Iterator[Case]:
+        """The cases on disk, in order."""
+        return _read(sorted(self.cases.glob("part-*.parquet")))
+
+    def has_chunk(self, number: int) -> bool:
+        """Whether the chunk ``number`` of the cases is on disk, whole."""
+        return self._mark(number).exists()
+
+    def read_chunk(self, number: int) -> Iterator[Case]:
+        """The cases of one chunk."""
+        return _read(sorted(self.cases.glob(f"part-{number:05d}-*.parquet")))
+
+    def keep_chunk(self, number: int, cases: Iterable[Case]) -> Generator[Case, None, None]:
+        """Pass the cases of one chunk through, writing them; what is left of an earlier try is replaced."""
+        for old in self.cases.glob(f"part-{number:05d}-*"):
             old.unlink()
-        with Parts(self.cases, CASE_SCHEMA, _case_row) as parts:
+        with Parts(self.cases, CASE_SCHEMA, _case_row, f"part-{number:05d}-") as parts:
             for case in cases:
                 parts.add(case, len(case.text))
                 yield case
-        mark.touch()
+        self._mark(number).touch()
+
+    def keep_cases(self, cases: Iterable[Case]) -> Generator[Case, None, None]:
+        """Pass all cases through as one chunk; or, where they are on disk, read those instead."""
+        if self.complete:
+            yield from self.read_cases()
+            return
+        yield from self.keep_chunk(0, cases)
+        self.finish()
+
+    def _mark(self, number: int) -> Path:
+        return self.cases / f"part-{number:05d}.whole"
 
     def parts(self, name: str) -> Parts:
-        """Where the rows of ``answers``, ``verdicts`` or ``noise`` go."""
-        rows = {"answers": _answer_row, "verdicts": _verdict_row, "noise": _noise_row}
+        """Where the rows of one of the tables ``DERIVED`` from cases and replies go."""
+        rows = {
+            "answers": _answer_row,
+            "verdicts": _verdict_row,
+            "discarded": _verdict_row,
+            "noise": _noise_row,
+        }
         return Parts(self.path / f"{name}.parts", SCHEMAS[name], rows[name])
 
     def merge(self, name: str) -> None:
-        """Make one file of the parts of ``answers``, ``verdicts`` or ``noise``."""
+        """Make one file of the parts of one of the tables ``DERIVED``."""
         import polars as pl
 
         parts = self.path / f"{name}.parts"
@@ -100,7 +135,7 @@ class RunFolder:
         shutil.rmtree(parts, ignore_errors=True)
 
     def scan(self, name: str) -> pl.LazyFrame:
-        """``cases``, ``answers``, ``verdicts`` or ``noise`` as a lazy table."""
+        """``cases``, or one of the tables ``DERIVED`` from them, as a lazy table."""
         import polars as pl
 
         if name == "cases":
@@ -114,7 +149,8 @@ class RunFolder:
 class Parts:
     """Rows written to numbered Parquet files of bounded size: ``with Parts(…) as parts: parts.add(…)``."""
 
-    def __init__(self, folder: Path, schema: Mapping[str, Any], row: Any) -> None:
+    def __init__(self, folder: Path, schema: Mapping[str, Any], row: Any, prefix: str = "part-") -> None:
+        self._prefix = prefix
         self._folder = folder
         self._schema = schema
         self._row = row
@@ -141,7 +177,7 @@ class Parts:
 
         if not self._rows:
             return
-        final = self._folder / f"part-{self._number:05d}.parquet"
+        final = self._folder / f"{self._prefix}{self._number:05d}.parquet"
         unfinished = final.with_suffix(".tmp")
         pl.DataFrame(self._rows, schema=schema_of(self._schema), orient="row").write_parquet(unfinished)
         unfinished.replace(final)
@@ -160,6 +196,7 @@ CASE_SCHEMA = {
     "substitutions": "substitutions",
     "traits": "str",
     "expected": "list",
+    "weight": "float",
 }
 ANSWER_SCHEMA = {
     "case": "str",
@@ -179,9 +216,17 @@ VERDICT_SCHEMA = {
     "confirmed": "bool",
     "margin": "float",
     "shift": "float",
+    "other": "str",
+    "weight": "float",
 }
 NOISE_SCHEMA = {"document": "str", "asked": "int", "read": "int", "flips": "int"}
-SCHEMAS = {"cases": CASE_SCHEMA, "answers": ANSWER_SCHEMA, "verdicts": VERDICT_SCHEMA, "noise": NOISE_SCHEMA}
+SCHEMAS = {
+    "cases": CASE_SCHEMA,
+    "answers": ANSWER_SCHEMA,
+    "verdicts": VERDICT_SCHEMA,
+    "discarded": VERDICT_SCHEMA,
+    "noise": NOISE_SCHEMA,
+}
 
 
 def schema_of(columns: Mapping[str, str]) -> dict[str, Any]:
@@ -201,11 +246,11 @@ def schema_of(columns: Mapping[str, str]) -> dict[str, Any]:
     return {name: kinds[kind] for name, kind in columns.items()}
 
 
-def read_cases(folder: Path) -> Iterator[Case]:
-    """The cases of all parts, one part in memory at a time."""
+def _read(files: Iterable[Path]) -> Iterator[Case]:
+    """The cases of ``files``, one file in memory at a time."""
     import polars as pl
 
-    for file in sorted(folder.glob("*.parquet")):
+    for file in files:
         for row in pl.read_parquet(file).iter_rows(named=True):
             yield Case(
                 id=row["id"],
@@ -217,6 +262,7 @@ def read_cases(folder: Path) -> Iterator[Case]:
                 traits=json.loads(row["traits"]),
                 expected=None if row["expected"] is None else frozenset(row["expected"]),
                 reason=row["reason"],
+                weight=row.get("weight", 1.0),
             )
 
 
@@ -234,6 +280,7 @@ def _case_row(case: Case) -> dict[str, Any]:
         ],
         "traits": canonical(dict(case.traits)),
         "expected": _listed(case.expected),
+        "weight": case.weight,
     }
 
 
@@ -249,18 +296,20 @@ def _answer_row(item: tuple[Case, Outcome, str]) -> dict[str, Any]:
     }
 
 
-def _verdict_row(item: tuple[Verdict, str]) -> dict[str, Any]:
-    verdict, document = item
+def _verdict_row(item: tuple[Verdict, Case]) -> dict[str, Any]:
+    verdict, case = item
     return {
         "case": verdict.case,
         "relation": verdict.relation,
         "status": verdict.status,
         "hidden": verdict.hidden,
         "attributes": list(verdict.attributes),
-        "document": document,
+        "document": case.document,
         "confirmed": verdict.confirmed,
         "margin": verdict.margin,
         "shift": verdict.shift,
+        "other": verdict.other,
+        "weight": case.weight,
     }
 
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
+from harness import generation
 from harness.answering.cache import ResponseCache
 from harness.answering.runner import Counts
 from harness.assembly import Audit, assemble
@@ -25,8 +26,9 @@ from harness.config import RunConfig
 from harness.core import Case, Document, Outcome, Verdict
 from harness.errors import EndpointError
 from harness.examination import Examined, Examiner, next_group
-from harness.folder import RunFolder
+from harness.folder import DERIVED, RunFolder
 from harness.report import html, junit, summary
+from harness.report.summary import DUPLICATE
 
 log = logging.getLogger(__name__)
 
@@ -99,32 +101,37 @@ async def run(config: RunConfig, watch: Watcher = lambda _: None, overwrite: boo
 
 async def _flow(audit: Audit, folder: RunFolder, progress: Progress) -> None:
     """Documents to verdicts. A cancellation leaves the files whole for all groups that were judged."""
-    made = folder.keep_cases(audit.suite.cases(audit.documents()))
+    made = generation.cases(audit, folder, audit.config.workers)
     with (
         closing(made) as cases,
         folder.parts("answers") as answers,
         folder.parts("verdicts") as verdicts,
+        folder.parts("discarded") as discarded,
         folder.parts("noise") as noise,
     ):
         async with ResponseCache(audit.cache) as cache, audit.runner(cache) as runner:
             progress.counts = runner.counts
             progress.cost = lambda: summary.cost(runner.counts, audit.prices)
             limit = max(CASES_OUTSTANDING, PER_SLOT * runner.ceiling)
-            async for group in _examined(_groups(cases), Examiner(audit, runner), limit):
+            groups = _groups(cases, audit.config.hinter.include_discarded)
+            async for group in _examined(groups, Examiner(audit, runner), limit):
+                by_id = {case.id: case for case in group.cases}
                 for case in group.cases:
                     answers.add((case, group.outcomes[case.id], group.words[case.id]))
                 for verdict in group.verdicts:
-                    verdicts.add((verdict, group.cases[0].document))
+                    verdicts.add((verdict, by_id[verdict.case]))
+                for verdict in group.discarded:
+                    discarded.add((verdict, by_id[verdict.case]))
                 if group.noise is not None:
                     noise.add(group.noise)
                 progress.documents += 1
                 progress.cases += len(group.cases)
 
 
-def _groups(cases: Iterable[Case]) -> Iterator[Group]:
-    """The valid cases of each group; the others have been written and need nothing more."""
+def _groups(cases: Iterable[Case], discarded: bool) -> Iterator[Group]:
+    """The cases of each group that are asked about: the valid ones and, if wanted, the ``discarded``."""
     for _, group in groupby(cases, key=lambda case: case.group):
-        yield [case for case in group if case.valid]
+        yield [case for case in group if case.valid or (discarded and case.reason != DUPLICATE)]
 
 
 async def _examined(groups: Iterator[Group], examiner: Examiner, limit: int) -> AsyncIterator[Examined]:
@@ -144,12 +151,20 @@ async def _examined(groups: Iterator[Group], examiner: Examiner, limit: int) -> 
         await asyncio.gather(*(task for _, task in pending), return_exceptions=True)
 
 
-async def generate(config: RunConfig, overwrite: bool = False) -> dict[str, Any]:
-    """The cases of a run, written to its folder; a later ``run`` of the same settings goes on from them."""
+async def generate(
+    config: RunConfig, overwrite: bool = False, watch: Callable[[int, int], None] = lambda *_: None
+) -> dict[str, Any]:
+    """The cases of a run, written to its folder; a later ``run`` of the same settings goes on from them.
+
+    ``watch`` is told how many documents are done, of how many.
+    """
     audit = await asyncio.to_thread(assemble, config)
     audit.folder.open(audit.resolved, audit.identity, overwrite)
-    with closing(audit.folder.keep_cases(audit.suite.cases(audit.documents()))) as cases:
-        deque(cases, maxlen=0)
+
+    def tell(done: int) -> None:
+        watch(done, audit.total)
+
+    await asyncio.to_thread(generation.make, audit, audit.folder, config.workers, tell)
     made = audit.folder.scan("cases")
     return {"folder": str(audit.folder.path), "eligible": summary.eligible(made), **summary.case_counts(made)}
 
@@ -173,7 +188,7 @@ def _conclude(
     audit: Audit, folder: RunFolder, progress: Progress, status: str, seconds: float
 ) -> dict[str, Any]:
     """Figures from the files alone, then the reports."""
-    for name in ("answers", "verdicts", "noise"):
+    for name in DERIVED:
         folder.merge(name)
     config = audit.config
     figures = summary.build(
@@ -183,12 +198,10 @@ def _conclude(
             suite=audit.suite.name,
             task=audit.task.name,
             model=audit.model.name,
-            parser=audit.suite.identity["parser"],
+            parser=audit.suite.identity.get("parser", "none"),
             documents=audit.total,
             shortened=audit.too_long,
-            attributes=config.hinter.attributes,
-            order=config.hinter.order,
-            max_pairs=config.hinter.max_pairs,
+            settings=getattr(audit.suite, "settings", {}),
             repeats=config.repeats,
             confirm=config.confirm,
             counts=progress.counts,
@@ -196,10 +209,17 @@ def _conclude(
             facts=audit.model.facts,
             seconds=seconds,
         ),
+        _own(audit, folder),
     )
     folder.summary.write_text(json.dumps(figures, indent=1, ensure_ascii=False), encoding="utf-8")
     render(folder, figures)
     return figures
+
+
+def _own(audit: Audit, folder: RunFolder) -> Mapping[str, Any]:
+    """What the suite adds to the summary."""
+    figures = getattr(audit.suite, "figures", None)
+    return figures(folder) if figures is not None else {}
 
 
 def render(folder: RunFolder, figures: Mapping[str, Any]) -> None:

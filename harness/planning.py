@@ -26,8 +26,8 @@ async def plan(config: RunConfig) -> dict[str, Any]:
             cases = list(group)
             valid = [case for case in cases if case.valid]
             counts["eligible"] += 1
-            counts["generated"] += len(cases) - 1
-            counts["valid"] += len(valid) - 1
+            counts["generated"] += sum(case.role != "original" for case in cases)
+            counts["valid"] += sum(case.role != "original" for case in valid)
             requests = {request.key: request for request in _requests(audit, valid)}
             found, fresh = await cache.look_up(list(requests))
             counts["unique"] += len(fresh)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from typing import Any
 
 from harness.config import Model as ModelConfig
@@ -78,18 +79,35 @@ def suite(config: RunConfig) -> Suite:
 
 def hinter_suite(config: RunConfig) -> Suite:
     from harness.language import parsers
-    from harness.suites.hinter import Hinter, lexicon
+    from harness.language.kept import DEFAULT, KeptVerdicts
+    from harness.suites.hinter import Hinter, lexicon, sampling
 
     section = config.hinter
-    chosen = lexicon.load(section.lexicon).select(section.attributes)
     if not section.attributes:
         raise LexiconError("no attributes given: use --attributes race,gender")
-    if section.order > len(section.attributes):
+    chosen = lexicon.load(section.lexicon).select(section.attributes)
+    many = len(section.attributes)
+    if section.order > many:
         raise ConfigError(
-            f"order {section.order} is above the number of attributes, {len(section.attributes)}"
+            f"order {section.order} is above the number of attributes, {many}"
             f" ({', '.join(section.attributes)})"
         )
-    return Hinter(chosen, parsers.load(section.parser), section.order, section.max_pairs, config.seed)
+    least = sampling.least(many, section.order)
+    if section.max_mutants_per_document is not None and section.max_mutants_per_document < least:
+        raise ConfigError(
+            f"hinter.max_mutants_per_document: {many} attributes at order {section.order} need {least}"
+            f" at least, not {section.max_mutants_per_document}"
+        )
+    return Hinter(
+        chosen,
+        parsers.load(section.parser),
+        section.order,
+        max_pairs=section.max_pairs,
+        max_mutants=section.max_mutants_per_document,
+        seed=config.seed,
+        invariant=section.invariant,
+        kept=KeptVerdicts(Path(config.cache).with_name(DEFAULT.name) if config.cache else DEFAULT),
+    )
 
 
 def model(section: ModelConfig) -> Model:

@@ -16,6 +16,7 @@ from harness.core import Document
 
 CHARACTERS_A_TOKEN = 3.0  # fewer than English has, so that an estimate errs on the short side
 TOKENS_A_MUTANT_ADDS = 64
+SPECIAL_TOKENS = 8  # beside those, no tokenizer makes more tokens of a text than it has bytes
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*(?=\s)")
 _WORD_END = re.compile(r"\S(?=\s)")
 
@@ -33,7 +34,11 @@ class Shortener:
     count: Callable[[str], int] = estimate
 
     def fits(self, document: Document) -> bool:
-        return self.limit is None or self.count(document.text) <= self.limit
+        """Counted only where the text's bytes leave it open: a tokenizer may have a model to load."""
+        if self.limit is None:
+            return True
+        most = len(document.text.encode("utf-8", "surrogatepass")) + SPECIAL_TOKENS
+        return most <= self.limit or self.count(document.text) <= self.limit
 
     def shortened(self, documents: Iterator[Document]) -> Iterator[Document]:
         for document in documents:

@@ -1,13 +1,26 @@
-"""Pure functions from counts to intervals. Every rate has its numerator, denominator and interval."""
+"""Pure functions from counts and differences to intervals and tests, for every suite.
+
+Every rate has its numerator, denominator and interval.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Interval = tuple[float, float]
+Correction = Literal["bonferroni", "holm", "fdr_bh"]
 
 RESAMPLES = 2000
 RESAMPLES_AT_ONCE = 100
+PERMUTATIONS = 10_000
+EXACT_CLUSTERS = 12
 
 
 def wilson(successes: int, trials: int, confidence: float = 0.95) -> Interval | None:
@@ -38,14 +51,8 @@ def cluster_bootstrap(
     hits, sizes = hits[sizes > 0], sizes[sizes > 0]
     if len(sizes) < 2:
         return None
-    draw = np.random.default_rng(seed)
-    rates: list[float] = []
-    for _ in range(RESAMPLES // RESAMPLES_AT_ONCE):
-        weights = draw.multinomial(len(sizes), np.full(len(sizes), 1 / len(sizes)), size=RESAMPLES_AT_ONCE)
-        rates += (weights @ hits / (weights @ sizes)).tolist()
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(rates, [tail, 1 - tail])
-    return (float(low), float(high))
+    sums = _resampled(np.column_stack([hits, sizes]), seed)
+    return _percentiles(sums[:, 0] / sums[:, 1], confidence)
 
 
 def rate(part: int, whole: int) -> float | None:
@@ -56,3 +63,189 @@ def rate(part: int, whole: int) -> float | None:
 def f1(hit: int, missed: int, wrong: int) -> float:
     """The harmonic mean of precision and recall, from counts; at least one of them must be above zero."""
     return 2 * hit / (2 * hit + missed + wrong)
+
+
+@dataclass(frozen=True, slots=True)
+class Excess:
+    """By how much one rate is above another, with its interval."""
+
+    difference: float
+    interval: Interval
+
+
+def rate_difference(
+    first: tuple[int, int], second: tuple[int, int], confidence: float = 0.95
+) -> Excess | None:
+    """Two independent rates, each (successes, trials): Newcombe's interval (1998, method 10).
+
+    None where a rate has no trials.
+    """
+    one, other = wilson(*first, confidence), wilson(*second, confidence)
+    if one is None or other is None:
+        return None
+    p, q = first[0] / first[1], second[0] / second[1]
+    low = p - q - math.hypot(p - one[0], other[1] - q)
+    return Excess(p - q, (low, p - q + math.hypot(one[1] - p, q - other[0])))
+
+
+def clustered_rate_difference(
+    first: Sequence[tuple[int, int]],
+    second: Sequence[tuple[int, int]],
+    seed: int = 0,
+    confidence: float = 0.95,
+) -> Excess | None:
+    """Two rates over the same clusters, such as flips of mutants and of mere repeats of their originals.
+
+    One (successes, trials) a cluster and rate, in one order; whole clusters are drawn with replacement,
+    with both their counts. None with fewer than two clusters, or where a rate has no trials; draws that
+    leave a rate without trials are passed over.
+    """
+    import numpy as np
+
+    if len(first) != len(second):
+        raise ValueError("both rates must have one entry a cluster")
+    counts = np.asarray([(*a, *b) for a, b in zip(first, second, strict=True)], dtype=float).reshape(-1, 4)
+    counts = counts[(counts[:, 1] > 0) | (counts[:, 3] > 0)]
+    total = counts.sum(axis=0)
+    if len(counts) < 2 or not (total[1] and total[3]):
+        return None
+    sums = _resampled(counts, seed)
+    sums = sums[(sums[:, 1] > 0) & (sums[:, 3] > 0)]
+    between = _percentiles(sums[:, 0] / sums[:, 1] - sums[:, 2] / sums[:, 3], confidence)
+    return Excess(float(total[0] / total[1] - total[2] / total[3]), between)
+
+
+def mcnemar(only_first: int, only_second: int) -> float:
+    """Exact two-sided p that two paired yes/no answers differ (McNemar 1947), from the discordant pairs.
+
+    ``only_first``: pairs where the first alone says yes. Two models on the same cases are such pairs.
+    """
+    return sign_test(only_first, only_second)
+
+
+def sign_test(above: int, below: int) -> float:
+    """Exact two-sided p that differences are as often above as below zero; ties are left out."""
+    from scipy.stats import binomtest
+
+    return float(binomtest(above, above + below).pvalue) if above + below else 1.0
+
+
+def adjusted(
+    p_values: Sequence[float], method: Correction = "holm", family: int | None = None
+) -> tuple[float, ...]:
+    """P-values corrected for how many there are: Bonferroni, Holm, or Benjamini and Hochberg (``fdr_bh``).
+
+    ``family``: the number of tests made, where more were than are given; the others count as p = 1.
+    """
+    size = len(p_values) if family is None else family
+    if size < len(p_values):
+        raise ValueError(f"a family of {size} cannot hold {len(p_values)} p-values")
+    if not p_values:
+        return ()
+    import numpy as np
+    from scipy.stats import false_discovery_control
+
+    padded = np.array([*p_values, *[1.0] * (size - len(p_values))])
+    if method == "fdr_bh":
+        corrected = false_discovery_control(padded)
+    elif method == "bonferroni":
+        corrected = padded * size
+    else:  # statsmodels has Holm too, but collects the whole process's garbage at every call
+        corrected, order = np.empty(size), np.argsort(padded)
+        corrected[order] = np.maximum.accumulate(padded[order] * np.arange(size, 0, -1))
+    return tuple(float(p) for p in np.minimum(corrected, 1.0)[: len(p_values)])
+
+
+@dataclass(frozen=True, slots=True)
+class TTest:
+    """``df`` degrees of freedom; ``statistic`` is infinite where all differences are one, not zero."""
+
+    statistic: float
+    df: float
+    p: float
+
+
+def paired_t(differences: Sequence[float]) -> TTest | None:
+    """Student's paired two-sample t-test, from the differences; None with fewer than two.
+
+    It takes differences as independent, which those that share a text, a template or a name are not.
+    """
+    if len(differences) < 2:
+        return None
+    if min(differences) == max(differences):
+        same = differences[0]
+        statistic = math.copysign(math.inf, same) if same else 0.0
+        return TTest(statistic, len(differences) - 1, 0.0 if same else 1.0)
+    from scipy.stats import ttest_1samp
+
+    result = ttest_1samp(differences, 0.0)
+    return TTest(float(result.statistic), float(result.df), float(result.pvalue))
+
+
+def minimum_detectable_effect(pairs: int, alpha: float = 0.05, power: float = 0.8) -> float | None:
+    """The mean difference, in standard deviations of the differences, that ``pairs`` would show.
+
+    For a two-sided paired t-test at ``alpha`` with ``power``; None with fewer than two pairs.
+    """
+    if pairs < 2:
+        return None
+    return detectable_in_errors(pairs - 1, alpha, power) / math.sqrt(pairs)
+
+
+def detectable_in_errors(df: float, alpha: float = 0.05, power: float = 0.8) -> float:
+    """The effect that a two-sided t-test would show, in standard errors; ``df`` is at least 1."""
+    from scipy.optimize import brentq
+    from scipy.stats import nct, t
+
+    # statsmodels' solver looks no further than an effect of 10 at small alpha, and does not say so.
+    critical = float(t.isf(alpha / 2, df))
+    highest = critical + 5
+    while nct.sf(critical, df, highest) < power:
+        highest *= 2
+    return float(brentq(lambda effect: nct.sf(critical, df, effect) - power, 0, highest))
+
+
+def flip_test(cluster_sums: Sequence[float], seed: int = 0) -> float:
+    """Two-sided permutation p that differences centre on zero, the sign of whole clusters flipped.
+
+    Exact over all flips up to 12 clusters, else by drawing; with k clusters no p is below 2 / 2^k.
+    """
+    import numpy as np
+
+    sums = np.asarray(cluster_sums, dtype=float)
+    if len(sums) <= EXACT_CLUSTERS:
+        bits = np.arange(2 ** len(sums))[:, None] >> np.arange(len(sums)) & 1
+        return extreme(np.abs((1 - 2 * bits) @ sums), abs(sums.sum()), drawn=False)
+    draw = np.random.default_rng(seed)
+    parts = [
+        draw.choice([-1.0, 1.0], size=(RESAMPLES_AT_ONCE, len(sums))) @ sums
+        for _ in range(PERMUTATIONS // RESAMPLES_AT_ONCE)
+    ]
+    return extreme(np.abs(np.concatenate(parts)), abs(sums.sum()))
+
+
+def extreme(permuted: NDArray[np.float64], observed: float, drawn: bool = True) -> float:
+    """The share of ``permuted`` statistics at or above ``observed``, which counts as one of those drawn."""
+    at_least = int((permuted >= observed - 1e-12 * max(1.0, abs(observed))).sum())
+    return (at_least + drawn) / (len(permuted) + drawn)
+
+
+def _resampled(counts: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
+    """Column sums over clusters (rows) drawn with replacement, one row a resample."""
+    import numpy as np
+
+    draw = np.random.default_rng(seed)
+    even = np.full(len(counts), 1 / len(counts))
+    parts = [
+        draw.multinomial(len(counts), even, size=RESAMPLES_AT_ONCE) @ counts
+        for _ in range(RESAMPLES // RESAMPLES_AT_ONCE)
+    ]
+    return np.concatenate(parts)
+
+
+def _percentiles(values: NDArray[np.float64], confidence: float) -> Interval:
+    import numpy as np
+
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(values, [tail, 1 - tail])
+    return (float(low), float(high))

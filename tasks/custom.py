@@ -1,6 +1,7 @@
 """Any classification: labels and question of the user's own, over texts of the user's own.
 
-``[task_options]`` of a configuration, or the options ``--labels``, ``--question`` and ``--multi-label``.
+``[task_options]`` of a configuration, or the options ``--labels``, ``--question`` and ``--multi-label``. Its
+prompt has no solved examples, which are a task's own: ``--prompt FILE`` gives some, ``--shots`` sends them.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ task = Task(
     labels=(),
     documents=partial(read, (), False),
     prompt="custom",
-    source="your texts, with your labels and question",
+    source="your texts, with your labels (--labels), question (--question) or whole prompt (--prompt)",
     licence="yours; sample: Apache-2.0",
     sample=documents.sample("samples/custom.jsonl"),
     options=("labels", "question", "multi_label"),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.core import Document
-from harness.shortening import Shortener
+from harness.shortening import SPECIAL_TOKENS, Shortener
 
 
 def words(text: str) -> int:
@@ -32,6 +33,17 @@ def test_without_a_sentence_end_it_is_at_a_word() -> None:
 def test_without_a_limit_nothing_changes() -> None:
     document = Document("1", "word " * 100_000, frozenset(["x"]))
     assert list(Shortener(None).shortened(iter([document]))) == [document]
+
+
+def test_a_text_that_fits_for_sure_is_not_counted() -> None:
+    def loads_a_model(text: str) -> int:
+        raise AssertionError(text)
+
+    short = Document("1", "Seven\nwörds, " * 4)
+    shortener = Shortener(len(short.text.encode()) + SPECIAL_TOKENS, loads_a_model)
+    assert list(shortener.shortened(iter([short]))) == [short]
+    with pytest.raises(AssertionError):
+        shortener.fits(Document("2", short.text + "x"))
 
 
 @given(

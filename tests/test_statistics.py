@@ -1,12 +1,30 @@
-"""Intervals: against published values, at the edges, and what holds of every one."""
+"""Intervals and tests: against published values, at the edges, and what holds of every one."""
 
 from __future__ import annotations
+
+import math
+from itertools import product
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.statistics import cluster_bootstrap, rate, wilson
+from harness.statistics import (
+    Correction,
+    adjusted,
+    cluster_bootstrap,
+    clustered_rate_difference,
+    detectable_in_errors,
+    f1,
+    flip_test,
+    mcnemar,
+    minimum_detectable_effect,
+    paired_t,
+    rate,
+    rate_difference,
+    sign_test,
+    wilson,
+)
 
 
 @pytest.mark.parametrize(
@@ -125,3 +143,165 @@ def test_rate() -> None:
     assert rate(1, 4) == 0.25
     assert rate(0, 3) == 0.0
     assert rate(0, 0) is None
+
+
+def test_f1() -> None:
+    assert f1(3, 1, 2) == pytest.approx(2 * (3 / 5) * (3 / 4) / (3 / 5 + 3 / 4))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "low", "high"),
+    [
+        # Newcombe 1998 (Statistics in Medicine 17, 873-890), table II, method 10.
+        ((56, 70), (48, 80), 0.0524, 0.3339),
+        ((9, 10), (3, 10), 0.1705, 0.8090),
+        ((6, 7), (2, 7), 0.0582, 0.8062),
+        ((5, 56), (0, 29), -0.0381, 0.1926),
+        ((0, 10), (0, 20), -0.1611, 0.2775),
+        ((10, 10), (0, 10), 0.6075, 1.0000),
+    ],
+)
+def test_rate_difference_against_published_values(
+    first: tuple[int, int], second: tuple[int, int], low: float, high: float
+) -> None:
+    found, turned = rate_difference(first, second), rate_difference(second, first)
+    assert found is not None
+    assert turned is not None
+    assert found.interval == pytest.approx((low, high), abs=6e-5)
+    assert found.difference == pytest.approx(first[0] / first[1] - second[0] / second[1])
+    assert turned.interval == pytest.approx((-high, -low), abs=6e-5)
+
+
+def test_rate_difference_without_trials() -> None:
+    assert rate_difference((0, 0), (1, 2)) is None
+    assert rate_difference((1, 2), (0, 0)) is None
+
+
+@settings(max_examples=25, deadline=None)
+@given(proportions, proportions)
+def test_rate_difference_lies_in_its_interval(first: tuple[int, int], second: tuple[int, int]) -> None:
+    found = rate_difference(first, second)
+    assert found is not None
+    assert -1 - 1e-9 <= found.interval[0] <= found.difference + 1e-9
+    assert found.difference - 1e-9 <= found.interval[1] <= 1 + 1e-9
+
+
+def test_flips_beyond_noise_by_original() -> None:
+    # Every original flips 4 of 10 mutants and 1 of 5 repeats of itself.
+    same = clustered_rate_difference([(4, 10)] * 30, [(1, 5)] * 30)
+    assert same is not None
+    assert same.difference == pytest.approx(0.2)
+    assert same.interval == pytest.approx((0.2, 0.2))
+    # An original that is unsteady flips in both: taken together, they leave less doubt than apart.
+    flips, repeats = [(9, 10), (1, 10)] * 20, [(4, 5), (0, 5)] * 20
+    paired, apart = clustered_rate_difference(flips, repeats), rate_difference((200, 400), (80, 200))
+    assert paired is not None
+    assert apart is not None
+    assert paired.difference == pytest.approx(apart.difference)
+    assert paired.interval[0] > 0.05
+    assert apart.interval[0] < 0.02
+    assert paired == clustered_rate_difference(flips, repeats)
+
+
+def test_flips_beyond_noise_needs_both_rates_and_two_originals() -> None:
+    assert clustered_rate_difference([], []) is None
+    assert clustered_rate_difference([(1, 2)], [(0, 1)]) is None
+    assert clustered_rate_difference([(1, 2), (1, 2)], [(0, 0), (0, 0)]) is None
+    partly = clustered_rate_difference([(1, 2), (1, 2), (1, 2)], [(0, 1), (0, 0), (0, 0)])
+    assert partly is not None
+    assert partly.interval == pytest.approx((0.5, 0.5))
+    with pytest.raises(ValueError, match="one entry a cluster"):
+        clustered_rate_difference([(1, 2)], [])
+
+
+def test_mcnemar_against_worked_values() -> None:
+    # Two-sided binomial tails: 2 (1 + 12 + 66 + 220) / 2^12, and the whole of a symmetric case.
+    assert mcnemar(3, 9) == mcnemar(9, 3) == pytest.approx(2 * 299 / 4096)
+    assert mcnemar(0, 6) == pytest.approx(2 / 64)
+    assert mcnemar(0, 0) == sign_test(4, 4) == 1
+
+
+METHODS: tuple[Correction, ...] = ("bonferroni", "holm", "fdr_bh")
+
+
+def test_corrections_worked_by_hand() -> None:
+    p_values = [0.01, 0.04, 0.03, 0.005]
+    assert adjusted(p_values, "bonferroni") == pytest.approx((0.04, 0.16, 0.12, 0.02))
+    assert adjusted(p_values, "holm") == pytest.approx((0.03, 0.06, 0.06, 0.02))
+    assert adjusted(p_values, "fdr_bh") == pytest.approx((0.02, 0.04, 0.04, 0.02))
+    assert adjusted([0.0001, 0.5], "bonferroni", 438) == pytest.approx((0.0438, 1))
+    assert adjusted([]) == ()
+    with pytest.raises(ValueError, match="a family of 1 cannot hold 4 p-values"):
+        adjusted(p_values, "holm", 1)
+
+
+@settings(deadline=None)
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=20), st.sampled_from(METHODS), st.integers(0, 30))
+def test_corrections_are_statsmodels(p_values: list[float], method: Correction, others: int) -> None:
+    multitest = pytest.importorskip("statsmodels.stats.multitest")
+    family = len(p_values) + others
+    expected = multitest.multipletests([*p_values, *[1.0] * others], method=method)[1][: len(p_values)]
+    found = adjusted(p_values, method, family)
+    assert found == pytest.approx(expected.tolist())
+    assert all(p <= q <= 1 for p, q in zip(p_values, found, strict=True))
+
+
+def test_paired_t_at_the_edges() -> None:
+    assert paired_t([]) is None
+    assert paired_t([0.3]) is None
+    same, none = paired_t([0.3, 0.3]), paired_t([0.0, 0.0, 0.0])
+    assert same is not None
+    assert none is not None
+    assert (same.statistic, same.df, same.p) == (math.inf, 1, 0)
+    assert (none.statistic, none.df, none.p) == (0, 2, 1)
+    # Student 1908: the additional hours of sleep of ten patients by two drugs.
+    sleep = paired_t([1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4])
+    assert sleep is not None
+    assert (sleep.statistic, sleep.df, sleep.p) == pytest.approx((4.0621, 9, 0.002833), rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "effect"), [(34, 0.5), (199, 0.2), (15, 0.8)]
+)  # Cohen 1988: 80 % power at 0.05
+def test_detectable_effect_against_cohen(pairs: int, effect: float) -> None:
+    found = minimum_detectable_effect(pairs)
+    fewer = minimum_detectable_effect(pairs - 1)
+    assert found is not None
+    assert fewer is not None
+    assert found <= effect < fewer
+
+
+def test_detectable_effect_has_the_power_it_says() -> None:
+    import numpy as np
+
+    draw = np.random.default_rng(3)
+    effect = minimum_detectable_effect(12, alpha=0.01, power=0.7)
+    assert effect is not None
+    tests = [paired_t(draw.normal(effect, 1, 12).tolist()) for _ in range(600)]
+    assert np.mean([t is not None and t.p < 0.01 for t in tests]) == pytest.approx(0.7, abs=0.06)
+    assert minimum_detectable_effect(1) is None
+    # With one degree of freedom t is Cauchy's, and a strict alpha asks for thousands of errors.
+    assert detectable_in_errors(1, 0.05 / 438) == pytest.approx(7146.94, rel=1e-4)
+
+
+def test_flips_of_few_clusters_are_all_tried() -> None:
+    sums = [3.0, -1.0, 2.0, 0.5]
+    every = [
+        abs(sum(s * x for s, x in zip(signs, sums, strict=True))) for signs in product((1, -1), repeat=4)
+    ]
+    assert flip_test(sums) == sum(value >= sum(sums) for value in every) / 16
+    assert flip_test([1.0] * 11) == 2 / 2**11
+    assert flip_test([0.0, 0.0]) == 1
+
+
+def test_flips_of_many_clusters_are_drawn() -> None:
+    import numpy as np
+
+    draw = np.random.default_rng(5)
+    none, some = draw.normal(0, 1, 200), draw.normal(0.3, 1, 200)
+    assert flip_test(none.tolist(), 1) == flip_test(none.tolist(), 1)
+    for values in (none, some):
+        test = paired_t(values.tolist())
+        assert test is not None
+        assert flip_test(values.tolist()) == pytest.approx(test.p, abs=0.02)
+    assert 0 < flip_test([1.0] * 200) < 0.0002

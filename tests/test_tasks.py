@@ -211,6 +211,22 @@ def test_custom_is_what_its_options_say() -> None:
     assert where.path == documents.sample("samples/custom.jsonl")
 
 
+def test_custom_with_examples_of_ones_own(tmp_path: Path) -> None:
+    ours = (Path(documents.__file__).parents[1] / "prompts" / "custom.toml").read_text(encoding="utf-8")
+    (tmp_path / "own.toml").write_text(
+        f'{ours}\n\n[[examples]]\ntext = "Never again."\nanswer = "Complaint"\n', encoding="utf-8"
+    )
+    given = {**CUSTOM, "task_options.question": "Which?", "prompt": str(tmp_path / "own.toml"), "shots": 1}
+    _, prompt, _ = assembly.asked(config.load(None, given))
+    system, *turns = prompt.messages("Well done.", shots=1)
+    assert "Praise or Complaint" in system.content
+    assert [(turn.role, turn.content) for turn in turns] == [
+        ("user", "Never again.\n\nWhich?"),
+        ("assistant", "Complaint"),
+        ("user", "Well done.\n\nWhich?"),
+    ]
+
+
 def test_custom_with_several_labels(tmp_path: Path) -> None:
     settings = {
         "task": "custom",

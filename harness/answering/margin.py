@@ -7,8 +7,9 @@ are then None.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from math import exp, fsum, inf, log
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import exp, expm1, fsum, inf, log
 
 from harness.core import Reply, Token
 
@@ -16,20 +17,46 @@ NEAR_TIE = 0.1
 """Natural-log units: below this the rarer label has more than 47 % of the two."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A generated token, what was left there of each label that might still come, and which went on."""
+
+    token: Token
+    path: float
+    rests: Mapping[str, str]
+    ahead: frozenset[str]
+
+
 def margin(reply: Reply, label: str, labels: Sequence[str]) -> float | None:
-    """Log-probability of ``label`` over the likeliest other one of ``labels``; None where it is not known."""
-    others = [other for other in labels if other != label]
-    for token in reply.logprobs or ():
-        text = _fold(token.text)
-        if not text:
-            continue
-        if not _fold(label).startswith(text):
+    """By how much ``label`` was likelier than the nearest other one of ``labels``; None where not known.
+
+    Others part from it at one token or another, one that goes on where ``label`` ends at the token behind
+    it: the smallest gap there between what goes on with ``label`` and what begins another.
+    """
+    gaps: list[float] = []
+    for place in _places(reply, labels):
+        gap = _gap(place, label) if label in place.ahead else None
+        if gap is None:
             return None
-        rivals = [other for other in others if not _fold(other).startswith(text)]
-        if rivals:
-            return _gap(token, text, rivals)
-        label, others = label[len(text) :], [other[len(text) :] for other in others]
+        gaps.append(gap)
+        if len(place.ahead) == 1:
+            return min(gaps)
     return None
+
+
+def set_margin(reply: Reply, labels: Sequence[str]) -> float | None:
+    """How near the likeliest other set was: the smallest log-odds, either way, of any label being in.
+
+    Known of a classifier alone, which decides each label by itself (one listed token, none generated). What
+    a language model lists beside the first label it names is another order as well as another set, and that
+    it names no more is not listed at all: None.
+    """
+    (token, *more) = reply.logprobs or (None,)
+    if token is None or more or reply.completion_tokens or not token.top:
+        return None
+    if not {name for name, _ in token.top} <= set(labels):
+        return None
+    return min(abs(_log_odds(logprob)) for _, logprob in token.top)
 
 
 def probabilities(reply: Reply, labels: Sequence[str]) -> dict[str, float] | None:
@@ -66,39 +93,68 @@ def _log_probabilities(reply: Reply, labels: Sequence[str]) -> dict[str, float] 
     Labels that begin alike are told apart further along what was generated; those that begin alike
     elsewhere cannot be.
     """
-    rests = {label: label.casefold() for label in labels}
-    if len(set(rests.values())) != len(labels) or not labels:
-        return None
     found: dict[str, float] = {}
+    for place in _places(reply, labels):
+        told = place.rests.keys() - place.ahead if len(place.ahead) > 1 else place.rests
+        for label in told:
+            own = _mass(place.token, label, place.rests)
+            if own == -inf:
+                return None
+            found[label] = place.path + own
+        if len(place.ahead) == 1:
+            return {label: found[label] for label in labels}
+    return None
+
+
+def _places(reply: Reply, labels: Sequence[str]) -> Iterator[_Place]:
+    """The tokens at which some labels part from what was generated; the last leaves one label."""
+    rests = {label: label.casefold() for label in labels}
+    if len(set(rests.values())) != len(labels):
+        return
     path = 0.0
     for token in reply.logprobs or ():
         text = _fold(token.text)
         if not text and all(rests.values()):
             path += token.logprob  # a quotation mark, or white space, before the label
             continue
-        ahead = {label: rest for label, rest in rests.items() if _begins(rest, text)}
+        ahead = frozenset(label for label, rest in rests.items() if _begins(rest, text))
         if not ahead:
-            return None
-        for label in rests if len(ahead) == 1 else rests.keys() - ahead.keys():
-            own = _mass(token, label, rests)
-            if own == -inf:
-                return None
-            found[label] = path + own
+            return
+        if len(ahead) < len(rests):
+            yield _Place(token, path, rests, ahead)
         if len(ahead) == 1:
-            return {label: found[label] for label in labels}
+            return
         path += token.logprob
-        rests = {label: rest[len(text) :].lstrip() for label, rest in ahead.items()}
-    return None
+        rests = {label: rest[len(text) :].lstrip() for label, rest in rests.items() if label in ahead}
 
 
-def _mass(token: Token, label: str, rests: dict[str, str]) -> float:
+def _mass(token: Token, label: str, rests: Mapping[str, str]) -> float:
     """Log-probability of all alternatives at ``token`` that begin ``label`` and no other one."""
-    listed = {token.text: token.logprob, **dict(token.top)}
     return _log_sum(
         logprob
-        for word, logprob in listed.items()
-        if [name for name, rest in rests.items() if _begins(rest, _fold(word))] == [label]
+        for word, logprob in _listed(token)
+        if [name for name, rest in rests.items() if _begins(rest, word)] == [label]
     )
+
+
+def _gap(place: _Place, label: str) -> float | None:
+    """What goes on with ``label`` at ``place`` over the likeliest of those that part there.
+
+    One that is not listed is less likely than the last that is: then, the least that the gap can be.
+    """
+    listed = _listed(place.token)
+    rivals = [rest for name, rest in place.rests.items() if name not in place.ahead]
+    against = {word for word, _ in listed if any(_begins(rest, word) for rest in rivals)}
+    own = max(lp for word, lp in listed if word not in against and _begins(place.rests[label], word))
+    if against:
+        return own - max(lp for word, lp in listed if word in against)
+    return own - min(lp for _, lp in place.token.top) if place.token.top else None
+
+
+def _listed(token: Token) -> list[tuple[str, float]]:
+    """What was generated and its alternatives, folded."""
+    listed = {token.text: token.logprob, **dict(token.top)}
+    return [(_fold(word), logprob) for word, logprob in listed.items()]
 
 
 def _begins(rest: str, text: str) -> bool:
@@ -108,20 +164,16 @@ def _begins(rest: str, text: str) -> bool:
     return bool(text) and rest.startswith(text)
 
 
+def _log_odds(logprob: float) -> float:
+    """Of what has the log-probability ``logprob``, against its contrary."""
+    return inf if logprob >= 0 else logprob - log(-expm1(logprob))
+
+
 def _log_sum(logs: Iterable[float]) -> float:
     """The logarithm of the sum of what ``logs`` are the logarithms of."""
     values = list(logs)
     top = max(values, default=-inf)
     return top if top == -inf else top + log(fsum(exp(value - top) for value in values))
-
-
-def _gap(token: Token, text: str, rivals: Sequence[str]) -> float | None:
-    alternatives = [(_fold(word), logprob) for word, logprob in token.top]
-    own = max([token.logprob, *(lp for word, lp in alternatives if word == text)])
-    against = [lp for word, lp in alternatives if word and any(_fold(r).startswith(word) for r in rivals)]
-    if against:
-        return own - max(against)
-    return own - min(lp for _, lp in alternatives) if alternatives else None
 
 
 def _fold(text: str) -> str:

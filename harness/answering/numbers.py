@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from harness.answering.parse import negated, refuses, unwrap_json, without_thoughts
+from harness.answering.labels import negated
+from harness.answering.parse import refuses, unwrap_json, without_thoughts
 from harness.core import Outcome, Reply
 
 _DIGITS = r"(?:\d+(?:\.\d+)?|\.\d+|0,\d+|\d+,\d{1,2})"

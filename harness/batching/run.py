@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
+from harness import generation
 from harness.answering import batch
 from harness.answering.batch import BatchFiles, Taken
 from harness.answering.budget import Budget
@@ -106,7 +107,7 @@ class Batches:
         audit, ledger = self._audit, self.ledger
         ledger.writing = f"{len(ledger.jobs) + 1:03d}"
         ledger.save()
-        made = self._folder.keep_cases(audit.suite.cases(audit.documents()))
+        made = generation.cases(audit, self._folder, audit.config.workers)
         async with ResponseCache(audit.cache) as cache:
             first = ledger.files / f"{ledger.writing}.jsonl"
             with closing(made) as cases, BatchFiles(first, self._pace.lines) as files:

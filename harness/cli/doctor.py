@@ -17,11 +17,12 @@ PACKAGES = ("hinter-harness", "spacy", "polars", "openai", "httpx2", "xllamacpp"
 @click.command("doctor")
 @shared
 def command(config_file: str | None, **options: Any) -> int:
-    """Say what is installed, which parser loads, and whether the model answers one question."""
+    """Say what is installed, which parsers load, and whether the model answers one question."""
     config = configuration(config_file, options)
     python = ".".join(map(str, sys.version_info[:3]))
     click.echo(f"ok    python {python}; " + ", ".join(f"{name} {version(name)}" for name in PACKAGES))
     fine = [_try("parser", lambda: _parser(config.hinter.parser))]
+    _parsers()
     fine.append(_try("lexicon", lambda: _lexicon(config.hinter.lexicon)))
     fine.append(_try("model", lambda: asyncio.run(_answer(config))))
     return 0 if all(fine) else 2
@@ -46,6 +47,14 @@ def _parser(name: str) -> str:
         return "none (the invariant is off)"
     tags = parser.parse(["She thanked him."])[0].pos
     return f"{parser.name} ({' '.join(tags)})"
+
+
+def _parsers() -> None:
+    """What --parser may be on this machine; one that is not here is no failure."""
+    from harness.language import parsers
+
+    for name, why_not in parsers.available():
+        click.echo(f"can   --parser {name}" if why_not is None else f"can't --parser {name}: {why_not}")
 
 
 def _lexicon(path: str | None) -> str:

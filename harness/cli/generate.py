@@ -19,8 +19,10 @@ def command(config_file: str | None, overwrite: bool, as_json: bool, **options: 
     import asyncio
 
     from harness import pipeline
+    from harness.cli.progress import counted
 
-    made = asyncio.run(pipeline.generate(configuration(config_file, options), overwrite))
+    with counted("texts") as watch:
+        made = asyncio.run(pipeline.generate(configuration(config_file, options), overwrite, watch))
     if as_json:
         click.echo(json.dumps(made))
         return

@@ -39,15 +39,23 @@ def show(attribute: str, path: str | None) -> None:
 
 @command.command("validate")
 @click.argument("path", required=False)
-def validate(path: str | None) -> int:
-    """Look for what does not belong in the lexicon at PATH [bundled]; exit 2 if anything does."""
-    from harness.suites.hinter import lexicon, validation
+@click.option("--parser", default="spacy", help="Whose tags say what a word is [spacy]; none: by form only.")
+def validate(path: str | None, parser: str) -> int:
+    """Look for what does not belong in the lexicon at PATH [bundled]; exit 2 if anything does.
+
+    Faults: stray spaces, repetitions, words that differ by case alone, pairs without a mirror or that
+    change number by their form. Notes, which may be meant so: terms of two attributes, and pairs that by
+    the tagger change number or part of speech.
+    """
+    from harness.language import parsers
+    from harness.suites.hinter import grammar, lexicon, spelling, validation
 
     found = lexicon.load(path)
-    faults = list(validation.faults(found))
+    faults = [*spelling.faults(path), *validation.faults(found)]
     for fault in faults:
         click.echo(fault)
-    for note in validation.notes(found):
+    tagger = parsers.load(parser)
+    for note in (*validation.notes(found), *(grammar.notes(found, tagger) if tagger else ())):
         click.echo(f"note: {note}")
     words = sum(len(a.words) for a in found.attributes.values())
     click.echo(
@@ -58,25 +66,47 @@ def validate(path: str | None) -> int:
 
 @command.command("import")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--attribute", help="What the pairs stand for [the name of the first file's folder].")
+@click.option("--attribute", help="What the pairs stand for [the first file's folder]; of groups, which.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write the TOML here [standard output].")
 def import_(files: tuple[Path, ...], attribute: str | None, out: Path | None) -> None:
     """Make a lexicon from pair FILES, or folders of them: one `source;target` a line, UTF-8.
 
+    Or from tables of the groups that posts are about: a CSV with the columns targetMinority and
+    targetCategory (aggregates of SBIC), or group and category; each category is an attribute. Only phrases
+    like "Asian folks" are kept, for others with the same noun; slurs are not.
+
     What is dropped is said on standard error, with the file, the line and why.
     """
+    from harness.suites.hinter import groups
+
+    if all(groups.is_table(file) for file in files):
+        text, dropped, said = _groups(files, attribute)
+    else:
+        text, dropped, said = _pairs(files, attribute)
+    for line in dropped:
+        click.echo(line, err=True)
+    if out is None:
+        click.echo(text, nl=False)
+    else:
+        out.write_text(text, encoding="utf-8")
+    click.echo(f"{said}, {len(dropped)} dropped", err=True)
+
+
+def _pairs(files: tuple[Path, ...], attribute: str | None) -> tuple[str, tuple[str, ...], str]:
     from harness.suites.hinter import pairs
 
     imported = pairs.read(pairs.files(files))
     if attribute is None:
         attribute = (files[0] if files[0].is_dir() else files[0].parent).resolve().name
-    for dropped in imported.dropped:
-        click.echo(dropped, err=True)
-    text = pairs.to_toml(attribute, imported)
-    if out is None:
-        click.echo(text, nl=False)
-    else:
-        out.write_text(text, encoding="utf-8")
-    click.echo(
-        f"{len(imported.pairs)} pairs of {imported.rows} rows kept, {len(imported.dropped)} dropped", err=True
+    said = (
+        f"{len(imported.pairs)} pairs of {imported.rows} rows kept, {imported.cleaned} words had stray spaces"
     )
+    return pairs.to_toml(attribute, imported), imported.dropped, said
+
+
+def _groups(files: tuple[Path, ...], attribute: str | None) -> tuple[str, tuple[str, ...], str]:
+    from harness.suites.hinter import groups
+
+    imported = groups.read(files, attribute)
+    said = f"{imported.phrases} groups of {imported.rows} names kept"
+    return groups.to_toml(imported), imported.dropped, said

@@ -27,12 +27,26 @@ OPTIONS: tuple[tuple[str, str, Any, str], ...] = (
     ("--multi-label/--one-label", "task_options.multi_label", bool, '"custom": may a text have several?'),
     ("--variant", "task_options.variant", str, 'Of "ecthr": a, articles violated; b, allegedly violated.'),
     ("--limit", "documents.limit", click.IntRange(1), "At most N documents."),
+    ("--max-tokens", "documents.max_tokens", click.IntRange(1), "Shorten texts to N tokens."),
     ("--suite", "suite", str, "The test method (hinter suites)."),
     ("--attributes", "hinter.attributes", str, "Sensitive attributes, comma-separated."),
     ("--order", "hinter.order", click.IntRange(1), "At most N attributes changed at once."),
     ("--lexicon", "hinter.lexicon", str, "A bias dictionary of your own, TOML or a folder."),
     ("--max-pairs", "hinter.max_pairs", click.IntRange(1), "At most N word pairs an attribute and document."),
-    ("--parser", "hinter.parser", str, "spacy, spacy:NAME, or none (no invariant)."),
+    (
+        "--max-mutants-per-document",
+        "hinter.max_mutants_per_document",
+        click.IntRange(1),
+        "A sample of N mutants a document, weighted.",
+    ),
+    ("--parser", "*.parser", str, "spacy, spacy:NAME, stanza, stanza:PACKAGE_OR_FOLDER, or none."),
+    ("--invariant", "hinter.invariant", click.Choice(["strict", "pos", "none"]), "What must match [strict]."),
+    (
+        "--include-discarded/--valid-only",
+        "hinter.include_discarded",
+        bool,
+        "Ask about discarded mutants, too: what the invariant is worth.",
+    ),
     ("--prompt", "prompt", str, "A prompt file of your own, TOML."),
     ("--shots", "shots", click.IntRange(0), "How many of the prompt's examples to send."),
     ("--model", "model.name", str, "The system under test (hinter models)."),
@@ -40,6 +54,7 @@ OPTIONS: tuple[tuple[str, str, Any, str], ...] = (
     ("--base-url", "model.base_url", str, "An OpenAI-compatible endpoint, up to /v1."),
     ("--api-key-env", "model.api_key_env", str, "The environment variable that holds the key."),
     ("--api-key-file", "model.api_key_file", str, "A file that holds the key."),
+    ("--workers", "workers", click.IntRange(1), "Processes that make the cases [1]."),
     ("--concurrency", "model.concurrency", str, "Requests at a time: a number, or auto."),
     ("--repeats", "repeats", click.IntRange(0), "Ask each original K more times, to measure noise."),
     ("--confirm", "confirm", click.IntRange(0), "Ask K more times wherever an answer changes."),
@@ -62,7 +77,8 @@ def only(*keys: str) -> Callable[[Command], Command]:
     def add(command: Command) -> Command:
         for flag, key, kind, text in reversed(OPTIONS):
             if key in keys:
-                option = click.option(flag, key.replace(".", "__"), type=kind, default=None, help=text)
+                name = key.replace(".", "__").replace("*", "suite_")
+                option = click.option(flag, name, type=kind, default=None, help=text)
                 command = option(command)
         return command
 
@@ -78,5 +94,9 @@ def configuration(config_file: str | None, options: dict[str, Any], one_text: bo
     """The configuration of the file with the options that were given on top."""
     from harness import config
 
-    given = {key.replace("__", "."): value for key, value in options.items() if value is not None}
+    given = {
+        key.replace("suite___", "*.").replace("__", "."): value
+        for key, value in options.items()
+        if value is not None
+    }
     return config.load(config_file, given, one_text)

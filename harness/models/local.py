@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from harness.core import Capabilities, Failure, Reply, Request, Token
@@ -16,6 +17,7 @@ from harness.errors import ModelError, Transient
 from harness.models import weights
 
 CONTEXT = 4096
+TOKENIZE_SECONDS = 60.0
 SENTIMENTS = ("Negative", "Positive")
 
 
@@ -36,7 +38,9 @@ class LlamaModel:
         }
         self.context: int | None = CONTEXT
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="llama")
+        self._opening = Lock()
         self._server: Any = None
+        self._client: Any = None
 
     async def prepare(self, known: Mapping[str, Any] | None) -> None:
         return None
@@ -46,11 +50,28 @@ class LlamaModel:
         return _reply(await loop.run_in_executor(self._thread, self._complete, _body(request)))
 
     def _complete(self, body: dict[str, Any]) -> Mapping[str, Any]:
-        """Runs in the model's thread, which loads it on the first request: a cached run needs none."""
-        if self._server is None:
-            self._server = _server(self._file(), self.name)
-        answer: Mapping[str, Any] = self._server.handle_chat_completions(body)
+        """Runs in the model's thread."""
+        answer: Mapping[str, Any] = self._open().handle_chat_completions(body)
         return answer
+
+    def count_tokens(self, text: str) -> int:
+        """Tokens of ``text`` alone, without the chat's own. Any thread may ask; no text is evaluated."""
+        import httpx2
+
+        address = self._open().listening_address  # on loopback: of its calls in process none tokenizes
+        with self._opening:
+            if self._client is None:
+                self._client = httpx2.Client(base_url=address, trust_env=False, timeout=TOKENIZE_SECONDS)
+        answer = self._client.post("/tokenize", content=json.dumps({"content": text}))
+        answer.raise_for_status()
+        return len(answer.json()["tokens"])
+
+    def _open(self) -> Any:
+        """The model, loaded when first needed: a run whose texts are short and cached needs none."""
+        with self._opening:
+            if self._server is None:
+                self._server = _server(self._file(), self.name)
+            return self._server
 
     @property
     def facts(self) -> Mapping[str, Any]:
@@ -58,7 +79,9 @@ class LlamaModel:
 
     async def close(self) -> None:
         self._thread.shutdown(wait=True, cancel_futures=True)
-        self._server = None
+        if self._client is not None:
+            self._client.close()
+        self._client = self._server = None
 
 
 def smollm2(model_file: str | None = None) -> LlamaModel:
@@ -118,6 +141,7 @@ def _server(file: Path, name: str) -> Any:
     params.n_ctx = CONTEXT
     params.kv_unified = False
     params.verbosity = -1
+    params.warmup = False  # a run on nothing, which changes no answer and takes longer than to load
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = _cores()
     try:
         return xllamacpp.Server(params)

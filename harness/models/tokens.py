@@ -1,4 +1,4 @@
-"""How many tokens a request has: asked of the server that will read it, or of tiktoken, or estimated."""
+"""How many tokens a request has: by the server or classifier that will read it, tiktoken, or estimated."""
 
 from __future__ import annotations
 
@@ -55,7 +55,18 @@ async def counter(model: Model) -> TokenCounter:
             )
         if (found := _tiktoken(model.name)) is not None:
             return found
+    if not model.capabilities.chat and (own := getattr(model, "count_tokens", None)) is not None:
+        return _of_text(own)
     return TokenCounter(f"an estimate of {CHARACTERS_A_TOKEN} characters a token")
+
+
+def _of_text(own: Callable[[str], int]) -> TokenCounter:
+    """A classifier's tokenizer, which reads the text without the prompt."""
+
+    async def count(request: Request) -> int:
+        return own(request.text)
+
+    return TokenCounter(f"the classifier's tokenizer on the first {ASKED_OF_THE_SERVER} texts", count)
 
 
 def _probe(model: OpenAIModel) -> Request:

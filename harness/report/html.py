@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from harness.report import words
+from harness.report import sections, words
 from harness.report.differences import Piece, changes, excerpt, left_out
 
 if TYPE_CHECKING:
@@ -92,6 +92,8 @@ def _environment() -> Environment:
         "interval": words.interval,
         "count": words.count,
         "biased": words.biased,
+        "written": sections.written,
+        "scale": sections.scale,
         "unit": lambda text: text.replace(" %", "\u00a0%"),
     }
     return environment
@@ -194,20 +196,25 @@ class _Parts:
         texts = scan.filter(pl.col("id").is_in(names)).select("id", "text", "reason", "expected")
         self.cases = _by_name(texts)
         self.answers = _by_name(folder.scan("answers").filter(pl.col("case").is_in(names)).drop("reply"))
-        self.statuses = _by_name(
-            folder.scan("verdicts").filter(pl.col("case").is_in(names)).select("case", "status", "hidden")
-        )
+        judged = folder.scan("verdicts").filter(pl.col("case").is_in(names))
+        first = judged.sort(pl.col("status") != "biased", maintain_order=True).unique("case", keep="first")
+        self.statuses = _by_name(first.select("case", "status", "hidden", "other", "attributes"))
+        others = {row["other"] for row in self.statuses.values()} - {None, *names}
+        others_texts = scan.filter(pl.col("id").is_in(others)).select("id", "text", "reason", "expected")
+        self.cases |= _by_name(others_texts)
+        self.answers |= _by_name(folder.scan("answers").filter(pl.col("case").is_in(others)).drop("reply"))
 
     def card(self, row: Mapping[str, Any]) -> Card:
         """The card of one biased case; what the folder lacks of its parts is left out."""
         own, substitutions = row["id"], row["substitutions"]
-        original = self.ids.get((row["group"], ""))
+        original = self.statuses[own]["other"] or self.ids.get((row["group"], ""))
         text = self.cases[original or own]["text"]
         gold = self.cases[original or own]["expected"]
         lines = []
         if original is not None:
             spans, _ = changes(text, self.cases[own]["text"], _sources(substitutions))
-            lines.append(self._line("Original", original, text, spans))
+            role = "Other" if self.statuses[own]["other"] else "Original"
+            lines.append(self._line(role, original, text, spans))
         for part in _subsets(substitutions)[1:]:
             if name := self.ids.get((row["group"], _key(part))):
                 lines.append(self._mutant(part, name, text))
@@ -215,8 +222,8 @@ class _Parts:
         return Card(
             case=own,
             document=row["document"],
-            kind="intersectional" if len(substitutions) > 1 else "atomic",
-            attributes=" + ".join(s["attribute"] for s in substitutions),
+            kind="intersectional" if len(self.statuses[own]["attributes"]) > 1 else "atomic",
+            attributes=" + ".join(self.statuses[own]["attributes"]),
             hidden=self.statuses[own]["hidden"] or "",
             gold="" if gold is None else _labels(gold),
             lines=lines,

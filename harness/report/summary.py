@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 DUPLICATE = "duplicate"
+SCORES = "paired scores"
+NOT_COUNTS = ("key", "document", "relation", "weighted", "weights")
 SEPARATOR = "\x1f"
 
 
@@ -35,9 +37,7 @@ class Facts:
     parser: str
     documents: int
     shortened: int
-    attributes: tuple[str, ...]
-    order: int
-    max_pairs: int | None
+    settings: Mapping[str, Any]
     repeats: int
     confirm: int
     counts: Counts
@@ -46,10 +46,11 @@ class Facts:
     seconds: float
 
 
-def build(folder: RunFolder, facts: Facts) -> dict[str, Any]:
-    """The summary of the run in ``folder``."""
+def build(folder: RunFolder, facts: Facts, own: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The summary of the run in ``folder``; ``own`` is what the suite adds."""
     cases, answers, verdicts = (folder.scan(name) for name in ("cases", "answers", "verdicts"))
     counts = facts.counts
+    sets = attribute_sets(verdicts, facts.settings)
     return {
         "schema": SCHEMA,
         "version": __version__,
@@ -58,9 +59,7 @@ def build(folder: RunFolder, facts: Facts) -> dict[str, Any]:
         "task": facts.task,
         "model": facts.model,
         "parser": facts.parser,
-        "attributes": list(facts.attributes),
-        "order": facts.order,
-        "max_pairs": facts.max_pairs,
+        **facts.settings,
         "documents": {"read": facts.documents, "eligible": eligible(cases), "shortened": facts.shortened},
         "cases": case_counts(cases),
         "requests": {
@@ -72,8 +71,9 @@ def build(folder: RunFolder, facts: Facts) -> dict[str, Any]:
         },
         "answers": answer_counts(answers),
         "accuracy": accuracy(cases, answers),
-        "results": results(verdicts, facts.attributes, facts.order, facts.confirm > 0),
-        "venn": venn(verdicts, facts.attributes, facts.order),
+        "results": results(verdicts, sets, facts.confirm > 0),
+        "venn": venn(verdicts, sets),
+        "discarded": discarded(folder.scan("discarded"), cases),
         "noise": noise(folder.scan("noise"), facts.repeats),
         "tokens": {
             "prompt": counts.prompt_tokens,
@@ -83,7 +83,17 @@ def build(folder: RunFolder, facts: Facts) -> dict[str, Any]:
         "cost_usd": cost(counts, facts.prices),
         "model_facts": dict(facts.facts),
         "seconds": {"total": round(facts.seconds, 3)},
+        **(own or {}),
     }
+
+
+def attribute_sets(verdicts: pl.LazyFrame, settings: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    """The sets of attributes changed together: all that the settings allow, else those that were judged."""
+    if "attributes" in settings and "order" in settings:
+        sizes = range(1, settings["order"] + 1)
+        return [chosen for size in sizes for chosen in combinations(settings["attributes"], size)]
+    found = verdicts.select("attributes").unique().collect()["attributes"].to_list()
+    return sorted(map(tuple, found), key=lambda names: (len(names), names))
 
 
 def cost(counts: Counts, prices: Prices | None) -> float | None:
@@ -112,10 +122,10 @@ def case_counts(cases: pl.LazyFrame) -> dict[str, Any]:
 
 
 def eligible(cases: pl.LazyFrame) -> int:
-    """Documents with at least one mutant."""
+    """Documents with at least one case."""
     import polars as pl
 
-    return int(cases.filter(pl.col("role") == "original").select(pl.len()).collect().item())
+    return int(cases.select(pl.col("document").n_unique()).collect(engine="streaming").item())
 
 
 def answer_counts(answers: pl.LazyFrame) -> dict[str, int]:
@@ -176,17 +186,19 @@ def _f1(read: pl.LazyFrame) -> tuple[float | None, float | None]:
 
 
 def results(
-    verdicts: pl.LazyFrame, attributes: Sequence[str], order: int, confirmed: bool = False
+    verdicts: pl.LazyFrame, sets: Sequence[tuple[str, ...]], confirmed: bool = False
 ) -> list[dict[str, Any]]:
-    """One row for each set of up to ``order`` attributes, atomic first (HINTER, RQ1).
+    """One row for each set of attributes changed together, atomic first (HINTER, RQ1).
 
+    A difference between two scores is no finding by itself, so paired scores have no row here.
     ``confirmed``: the flips were asked again; else how many held is not known.
     """
     import polars as pl
 
     status, hidden = pl.col("status"), pl.col("hidden")
     by_original = (
-        verdicts.with_columns(key=pl.col("attributes").list.join(SEPARATOR))
+        verdicts.filter(pl.col("relation") != SCORES)
+        .with_columns(key=pl.col("attributes").list.join(SEPARATOR))
         .group_by("key", "document")
         .agg(
             tests=pl.len(),
@@ -199,21 +211,27 @@ def results(
             confirmed=pl.col("confirmed").sum(),
             near_ties=((status == "biased") & (pl.col("margin") < NEAR_TIE)).sum(),
             margins=((status == "biased") & pl.col("margin").is_not_null()).sum(),
+            relation=pl.col("relation").first(),
+            weighted=(pl.col("weight") * (status == "biased")).sum(),
+            weights=(pl.col("weight") * status.is_in(["biased", "benign"])).sum(),
         )
         .sort("key", "document")
         .collect()
     )
-    sets = [chosen for size in range(1, order + 1) for chosen in combinations(attributes, size)]
-    rows = [_result(chosen, by_original.filter(pl.col("key") == SEPARATOR.join(chosen))) for chosen in sets]
+    parted = {key: rows for (key,), rows in by_original.group_by("key", maintain_order=True)}
+    empty = by_original.clear()
+    rows = [_result(chosen, parted.get(SEPARATOR.join(chosen), empty)) for chosen in sets]
     return rows if confirmed else [{**row, "confirmed": None} for row in rows]
 
 
 def _result(attributes: tuple[str, ...], rows: pl.DataFrame) -> dict[str, Any]:
-    total = {name: int(rows[name].sum()) for name in rows.columns if name not in ("key", "document")}
+    counts = [name for name in rows.columns if name not in NOT_COUNTS]
+    total = {name: int(rows[name].sum()) for name in counts}
     decided = rows["biased"] + rows["benign"]
     determined = total["hidden"] + total["shown"]
     return {
         "kind": "atomic" if len(attributes) == 1 else "intersectional",
+        "relation": rows["relation"][0] if rows.height else None,
         "attributes": list(attributes),
         "tests": total["tests"],
         "biased": total["biased"],
@@ -222,6 +240,7 @@ def _result(attributes: tuple[str, ...], rows: pl.DataFrame) -> dict[str, Any]:
         "rate": rate(total["biased"], total["biased"] + total["benign"]),
         "ci95": wilson(total["biased"], total["biased"] + total["benign"]),
         "ci95_by_original": cluster_bootstrap(rows["biased"].to_list(), decided.to_list()),
+        **_estimate(rows),
         "hidden": total["hidden"],
         "not_hidden": total["shown"],
         "hidden_rate": rate(total["hidden"], determined),
@@ -234,18 +253,56 @@ def _result(attributes: tuple[str, ...], rows: pl.DataFrame) -> dict[str, Any]:
     }
 
 
-def venn(verdicts: pl.LazyFrame, attributes: Sequence[str], order: int) -> list[dict[str, Any]]:
+def _estimate(rows: pl.DataFrame) -> dict[str, Any]:
+    """The rate of all mutants that the drawn ones stand for (the ratio of weighted sums, Hájek), with an
+    interval by original; both None where none was drawn from more."""
+    whole = float(rows["weights"].sum())
+    decided = float((rows["biased"] + rows["benign"]).sum())
+    if not whole or abs(whole - decided) < 1e-9:
+        return {"estimated_rate": None, "estimated_ci95": None}
+    return {
+        "estimated_rate": float(rows["weighted"].sum()) / whole,
+        "estimated_ci95": cluster_bootstrap(rows["weighted"].to_list(), rows["weights"].to_list()),
+    }
+
+
+def discarded(verdicts: pl.LazyFrame, cases: pl.LazyFrame) -> dict[str, Any] | None:
+    """What the discarded mutants would have shown: the false positives that the invariant avoids (HINTER,
+    RQ3), in all and by reason; None where they were not asked."""
+    import polars as pl
+
+    status = pl.col("status")
+    reasons = cases.select("id", "reason").filter(pl.col("reason").is_not_null())
+    rows = (
+        verdicts.join(reasons, left_on="case", right_on="id")
+        .group_by("reason")
+        .agg(biased=(status == "biased").sum(), benign=(status == "benign").sum(), tests=pl.len())
+        .sort("reason")
+        .collect(engine="streaming")
+    )
+    if not rows.height:
+        return None
+
+    def counted(some: pl.DataFrame) -> dict[str, Any]:
+        tests, biased, benign = (int(some[name].sum()) for name in ("tests", "biased", "benign"))
+        found = {"tests": tests, "biased": biased, "undetermined": tests - biased - benign}
+        decided = biased + benign
+        return {**found, "rate": rate(biased, decided), "ci95": wilson(biased, decided)}
+
+    by_reason = {reason: counted(some) for (reason,), some in rows.group_by("reason", maintain_order=True)}
+    return {**counted(rows), "by_reason": by_reason}
+
+
+def venn(verdicts: pl.LazyFrame, sets: Sequence[tuple[str, ...]]) -> list[dict[str, Any]]:
     """For each pair of attributes, how many originals are biased by which kinds alone or together (RQ4.2).
 
     ``regions`` maps the kinds joined by `` & `` (``race``, ``gender``, ``race+gender``) to originals.
     """
     import polars as pl
 
-    if order < 2:
-        return []
     biased = verdicts.filter(pl.col("status") == "biased")
     pairs = []
-    for first, second in combinations(attributes, 2):
+    for first, second in (chosen for chosen in sets if len(chosen) == 2):
         kinds = {first: [first], second: [second], f"{first}+{second}": [first, second]}
         key = pl.col("attributes").list.join(SEPARATOR)
         shows = [(key == SEPARATOR.join(k)).any().alias(name) for name, k in kinds.items()]

@@ -8,7 +8,9 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
+from harness.report.sections import written
 from harness.report.words import cautions, headline, noise, percent
 
 
@@ -33,6 +35,16 @@ def table(figures: Mapping[str, Any]) -> Table:
     return shown
 
 
+def section_table(section: Mapping[str, Any]) -> Table:
+    """The table of a suite's section."""
+    shown = Table(title=section["title"], title_justify="left")
+    for number, name in enumerate(section["table"]["columns"]):
+        shown.add_column(Text(name), justify="right" if number else "left")
+    for row in section["table"]["rows"]:
+        shown.add_row(*(Text(written(cell)) for cell in row))
+    return shown
+
+
 def show(figures: Mapping[str, Any], folder: Path) -> None:
     """The table, what was found in words, and where the report is."""
     console = Console(stderr=True)
@@ -43,7 +55,11 @@ def show(figures: Mapping[str, Any], folder: Path) -> None:
         f"{requests['sent']} requests sent, {requests['cached']} answered from the cache",
         highlight=False,
     )
-    console.print(table(figures))
+    if figures["results"]:
+        console.print(table(figures))
+    for section in figures.get("sections", []):
+        if section["table"]:
+            console.print(section_table(section))
     console.print(headline(figures), highlight=False, markup=False)
     measured = [noise(figures)] if figures["noise"]["repeats"] else []
     for line in (*measured, *cautions(figures)):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.answering.margin import NEAR_TIE, log_odds, margin, probabilities, shift
+from harness.answering.margin import NEAR_TIE, log_odds, margin, probabilities, set_margin, shift
 from harness.core import Reply, Token
 
 LABELS = ("Negative", "Positive")
@@ -51,6 +51,100 @@ def test_the_margin_of_one_label_is_minus_that_of_the_other(one: float, other: f
     top = (("Positive", one), ("Negative", other))
     assert margin(reply(Token("Positive", one, top)), "Positive", LABELS) == pytest.approx(one - other)
     assert margin(reply(Token("Negative", other, top)), "Negative", LABELS) == pytest.approx(other - one)
+
+
+# A label that goes on where another one ends
+
+TRADE = ("trade", "trade policy", "budget")
+
+
+def traded(end: float, policy: float, budget: float = -9.0, ends_with: str = "<|im_end|>") -> Reply:
+    """ "trade", then its end or " policy", of these log-probabilities."""
+    first = Token("trade", -0.1, (("trade", -0.1), ("budget", budget)))
+    top = ((ends_with, end), (" policy", policy))
+    return reply(first, Token(*max(top, key=lambda one: one[1]), top=top))
+
+
+def test_the_token_behind_a_label_decides_whether_it_was_the_longer_one() -> None:
+    assert margin(traded(-0.1, -0.15), "trade", TRADE) == pytest.approx(0.05)
+    assert margin(traded(-2.0, -0.3), "trade policy", TRADE) == pytest.approx(1.7)
+    assert margin(traded(-2.0, -0.3), "trade", TRADE) is None
+    assert margin(traded(-0.1, -7.0, budget=-0.2), "trade", TRADE) == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize("end", ["<|im_end|>", "", ".", "\n", ", "])
+def test_whatever_is_no_word_ends_a_label(end: str) -> None:
+    assert margin(traded(-0.5, -1.5, ends_with=end), "trade", TRADE) == pytest.approx(1.0)
+
+
+def test_where_the_token_behind_a_label_is_not_listed_nothing_is_known() -> None:
+    first = Token("trade", -0.1, (("trade", -0.1), ("budget", -9.0)))
+    assert margin(reply(first), "trade", TRADE) is None
+    assert margin(reply(first, Token("<|im_end|>", -0.1)), "trade", TRADE) is None
+    assert margin(reply(first), "trade", ("trade", "budget")) == pytest.approx(8.9)
+
+
+@given(st.floats(-20, 0), st.floats(-20, 0))
+def test_of_a_label_and_its_extension_the_log_odds_are_the_margin(end: float, policy: float) -> None:
+    labels, said = TRADE[:2], traded(end, policy)
+    odds = log_odds(said, labels)
+    label = "trade" if end >= policy else "trade policy"
+    assert odds is not None
+    assert odds[label] == pytest.approx(margin(said, label, labels))
+
+
+SYLLABLES = ("na", "nav", "al", " ba", "se")
+NAMES = st.lists(st.sampled_from(SYLLABLES), min_size=1, max_size=3).map("".join)
+
+
+@given(st.data())
+def test_no_label_more_makes_an_answer_surer(data: st.DataObject) -> None:
+    """Of what a model says greedily, token by token, whatever else it might have said."""
+    tokens = []
+    for syllable in [*data.draw(st.lists(st.sampled_from(SYLLABLES), min_size=1, max_size=3)), "."]:
+        others = data.draw(st.dictionaries(st.sampled_from([*SYLLABLES, "."]), st.floats(-9, -1)))
+        own = data.draw(st.floats(-1, 0))
+        tokens.append(Token(syllable, own, ((syllable, own), *(others | {syllable: own}).items())))
+    label = "".join(token.text for token in tokens[:-1])
+    labels = data.draw(st.sets(NAMES, min_size=1, max_size=4)) - {label}
+    found = margin(reply(*tokens), label, (label, *labels))
+    assert found is None or found >= 0
+    if found is not None:
+        for other in labels if len(labels) > 1 else ():
+            fewer = margin(reply(*tokens), label, (label, *(labels - {other})))
+            assert fewer is not None
+            assert found <= fewer + 1e-9
+
+
+# Sets of labels
+
+
+def sigmoid(logit: float) -> float:
+    """Its natural logarithm."""
+    return -math.log1p(math.exp(-logit)) if logit >= 0 else logit - math.log1p(math.exp(logit))
+
+
+@given(st.dictionaries(st.sampled_from("ABCDE"), st.floats(-30, 30), min_size=1))
+def test_a_set_is_as_sure_as_the_label_nearest_to_the_threshold(logits: dict[str, float]) -> None:
+    words = ", ".join(label for label, logit in logits.items() if logit >= 0) or "None"
+    token = Token(words, -1.0, tuple((label, sigmoid(logit)) for label, logit in logits.items()))
+    found = set_margin(Reply(f"Labels: {words}", logprobs=(token,)), tuple("ABCDE"))
+    assert found == pytest.approx(min(map(abs, logits.values())), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        Reply("trade"),
+        Reply("trade", logprobs=()),
+        Reply("trade", logprobs=(Token("trade", -0.1),)),
+        Reply("trade", completion_tokens=1, logprobs=(Token("trade", -0.1, (("budget", -3.0),)),)),
+        Reply("trade", logprobs=(Token("trade", -0.1, (("The", -3.0),)),)),
+        Reply("trade", logprobs=(Token("trade", -0.1, (("budget", -3.0),)), Token("<|im_end|>", -0.1))),
+    ],
+)
+def test_how_sure_a_language_model_is_of_a_set_is_not_known(said: Reply) -> None:
+    assert set_margin(said, TRADE) is None
 
 
 # Probabilities over the labels

@@ -37,7 +37,7 @@ def mutants(text: str, pairs: Sequence[tuple[str, str]], parser: Parser | None =
         for start, end in parser.split(text).spans:
             parse = parser.parse([text[start:end]])[0]
             tags |= {start + at: tag for at, tag in zip(parse.offsets, parse.pos, strict=True)}
-    found = mutation.variations(text, words, tags.get)
+    found = mutation.variations(text, words, words.find(text), tags.get)
     return [mutation.mutant(text, (one,)) for one in found.get("one", ())]
 
 

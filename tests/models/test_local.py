@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.core import Failure, Message, Reply, Request
+from harness.core import Document, Failure, Message, Reply, Request
 from harness.errors import ModelError
 from harness.models import local, weights
+from harness.shortening import Shortener
 
 LABELS = ("Negative", "Positive")
 SAMPLING = {"temperature": 0.0, "max_tokens": 16, "seed": 0, "logprobs": True}
@@ -60,6 +61,44 @@ def test_smollm2_says_when_a_text_is_too_long(smollm2: local.LlamaModel) -> None
         "too-long",
         (ask(smollm2, request("word " * 8000))).message,  # type: ignore[union-attr]
     )
+
+
+def test_smollm2_counts_as_it_reads(smollm2: local.LlamaModel) -> None:
+    texts = ["Hello", GOOD, BAD, "naïve café – 日本語 🙂", "a\n\nb   c\t", "1234567 <|im_start|>"]
+
+    def read(text: str) -> int:
+        said = ask(smollm2, Request({}, (Message("user", text),), SAMPLING | {"max_tokens": 1}))
+        assert isinstance(said, Reply)
+        return said.prompt_tokens
+
+    assert smollm2.count_tokens("Hello") == 1
+    assert [read(text) - read("Hello") for text in texts] == [smollm2.count_tokens(t) - 1 for t in texts]
+
+
+def test_smollm2_counts_while_it_answers(smollm2: local.LlamaModel) -> None:
+    async def work() -> list[int | Reply | Failure]:
+        counting = [asyncio.to_thread(smollm2.count_tokens, GOOD) for _ in range(8)]
+        return list(await asyncio.gather(smollm2.answer(request(BAD)), *counting))
+
+    answer, *counts = asyncio.run(work())
+    assert isinstance(answer, Reply)
+    assert answer.text == "Negative"
+    assert set(counts) == {smollm2.count_tokens(GOOD)}
+
+
+def test_smollm2_cuts_a_text_later_than_an_estimate_would(smollm2: local.LlamaModel) -> None:
+    document, calls = Document("1", f"{BAD} {GOOD} " * 100), []
+
+    def count(text: str) -> int:
+        calls.append(text)
+        return smollm2.count_tokens(text)
+
+    (exact,) = Shortener(500, count).shortened(iter([document]))
+    (estimated,) = Shortener(500).shortened(iter([document]))
+    assert len(calls) < 15
+    assert len(exact.text) > 1.3 * len(estimated.text)
+    assert exact.text.endswith(".")
+    assert 500 - smollm2.count_tokens(BAD) < smollm2.count_tokens(exact.text) <= 500
 
 
 def test_a_model_file_that_is_none_is_an_error(tmp_path: Path) -> None:

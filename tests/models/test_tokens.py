@@ -13,7 +13,7 @@ from harness.models.local import VaderModel
 from harness.models.openai import OpenAIModel
 from tests.servers import Answer, error, serve
 
-REQUEST = Request({}, (Message("system", "be brief"), Message("user", "how are you today?")), {})
+REQUEST = Request({}, (Message("system", "be brief"), Message("user", "how are you today?")), {}, text="you")
 
 
 def count(model: Any) -> tuple[float, str]:
@@ -38,6 +38,14 @@ def test_elsewhere_an_estimate_says_so() -> None:
     with serve(lambda *_: error(404)) as endpoint:
         assert count(OpenAIModel("m", endpoint.base_url)) == (14, "an estimate of 4.2 characters a token")
     assert count(VaderModel())[1] == "an estimate of 4.2 characters a token"
+
+
+def test_a_classifier_counts_the_text_without_the_prompt() -> None:
+    class Classifier(VaderModel):
+        def count_tokens(self, text: str) -> int:
+            return len(text)
+
+    assert count(Classifier()) == (3, "the classifier's tokenizer on the first 100 texts")
 
 
 def test_the_rest_is_estimated_from_what_was_counted() -> None:

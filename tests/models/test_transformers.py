@@ -19,23 +19,15 @@ import pytest
 from harness import config, pipeline, registry
 from harness.answering.cache import ResponseCache
 from harness.answering.limiter import Limiter
-from harness.answering.margin import margin
+from harness.answering.margin import margin, set_margin
 from harness.answering.parse import LabelReader
 from harness.answering.runner import Runner
 from harness.core import Failure, Message, Reply, Request
 from harness.errors import ModelError
 from harness.models import transformers as classifiers
-from harness.models.transformers import (
-    Batches,
-    Classifier,
-    Files,
-    Scored,
-    TransformersModel,
-    load,
-    match,
-    read_one,
-    read_several,
-)
+from harness.models.classifier import Batches, Classifier, Scored
+from harness.models.classifier_files import Files
+from harness.models.transformers import TransformersModel, load, match, read_one, read_several
 
 VOCABULARY = "a b c d e f the man woman black white kind film good bad was is not and very . !"
 WORDS = VOCABULARY.split()
@@ -197,6 +189,16 @@ def test_the_empty_set_and_the_log_probability_of_a_set() -> None:
     assert math.exp(token.logprob) == pytest.approx(1 / (1 + math.exp(-1)) / (1 + math.exp(-2)))
     assert read_several([0.0, -800.0], ["a", "b"])[0] == "Labels: a"
     assert LabelReader(("a", "b"), True)(Reply(text)).labels == frozenset()
+
+
+def test_a_set_is_as_sure_as_its_least_sure_label(several: Path) -> None:
+    text, token = read_several([3.0, -0.25, 1.0, -7.0], TOPICS)
+    assert set_margin(Reply(text, logprobs=(token,)), TOPICS) == pytest.approx(0.25)
+    for reply in ask(open_model(several), sentences(20), ()):
+        assert isinstance(reply, Reply)
+        found = set_margin(reply, TOPICS)
+        assert found is not None
+        assert found > 0
 
 
 def test_no_more_than_a_hundred_probabilities_are_kept() -> None:

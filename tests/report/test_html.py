@@ -11,7 +11,7 @@ import pytest
 
 from harness.answering.runner import Counts
 from harness.core import Case, Outcome, Status, Substitution, Ternary, Verdict
-from harness.folder import RunFolder
+from harness.folder import DERIVED, RunFolder
 from harness.report import html, summary, words
 from harness.report.differences import changes, excerpt, left_out
 
@@ -65,8 +65,8 @@ def make(tmp_path: Path) -> Maker:
                     answers.add((case, outcome, "reply"))
                 if status is not None:
                     verdict = Verdict(case.id, "star", status, hidden, case.attributes)
-                    verdicts.add((verdict, case.document))
-        for name in ("answers", "verdicts", "noise"):
+                    verdicts.add((verdict, case))
+        for name in DERIVED:
             folder.merge(name)
         return folder
 
@@ -87,9 +87,7 @@ def figures_of(
         parser="none",
         documents=3,
         shortened=0,
-        attributes=attributes,
-        order=order,
-        max_pairs=None,
+        settings={"attributes": list(attributes), "order": order, "max_pairs": None},
         counts=Counts(),
         repeats=0,
         confirm=0,

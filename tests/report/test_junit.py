@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from harness.core import Case, Outcome, Status, Substitution, Ternary, Verdict
-from harness.folder import RunFolder
+from harness.folder import DERIVED, RunFolder
 from harness.report import junit
 
 GENDER = Substitution("gender", "man", "wo\x00man\x1b")
@@ -51,8 +51,8 @@ def folder(tmp_path: Path) -> RunFolder:
     with made.parts("verdicts") as verdicts, made.parts("answers") as answers:
         for case, (*_, status, hidden) in zip(made.keep_cases(iter(cases)), rows, strict=True):
             answers.add((case, Outcome(frozenset({"x"})), ""))
-            verdicts.add((Verdict(case.id, "star", status, hidden, case.attributes), case.document))
-    for name in ("answers", "verdicts", "noise"):
+            verdicts.add((Verdict(case.id, "star", status, hidden, case.attributes), case))
+    for name in DERIVED:
         made.merge(name)
     return made
 

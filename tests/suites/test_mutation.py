@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from harness.suites.hinter import lexicon
 from harness.suites.hinter.lexicon import Lexicon
-from harness.suites.hinter.mutation import Mutation, mutant, mutations, sample, unique, variations
+from harness.suites.hinter.mutation import Variations, mutant, mutations, unique, variations
 from tests.suites import literal
 
 
@@ -24,9 +24,13 @@ def untagged(offset: int) -> None:
     return None
 
 
+def variations_of(text: str, lexicon: Lexicon) -> Variations:
+    return variations(text, lexicon, lexicon.find(text), untagged)
+
+
 def mutants(text: str, lexicon: Lexicon, order: int) -> dict[tuple[tuple[str, str, str], ...], str]:
     """The mutants' texts by their pairs."""
-    found, _ = unique(variations(text, lexicon, untagged))
+    found, _ = unique(variations_of(text, lexicon))
     made = list(mutations(found, order))
     by_pairs = {tuple(v.substitution.pair for v in one): mutant(text, one) for one in made}
     assert len(by_pairs) == len(made)
@@ -138,8 +142,8 @@ def test_variations_that_touch_the_same_words_are_never_combined() -> None:
 
 
 def test_a_document_without_any_term_has_no_variation() -> None:
-    assert variations("nothing of the kind", FIGURE_1, untagged) == {}
-    assert list(variations("a black hole", FIGURE_1, untagged)) == ["race"]
+    assert variations_of("nothing of the kind", FIGURE_1) == {}
+    assert list(variations_of("a black hole", FIGURE_1)) == ["race"]
 
 
 def test_forms_of_one_pronoun_are_one_pair() -> None:
@@ -152,52 +156,9 @@ def test_forms_of_one_pronoun_are_one_pair() -> None:
 
 def test_an_equal_mutant_of_one_attribute_is_a_duplicate() -> None:
     twice = words(gender=[["man", "woman"], ["man", "Woman"], ["man", "lady"]])
-    found, duplicates = unique(variations("MAN OVERBOARD", twice, untagged))
+    found, duplicates = unique(variations_of("MAN OVERBOARD", twice))
     assert [v.substitution.target for v in found["gender"]] == ["woman", "lady"]
     assert [v.substitution.target for v in duplicates] == ["Woman"]
-
-
-# Sampling
-
-MANY = words(
-    race=[["black", f"race{i}"] for i in range(8)],
-    gender=[["man", f"gender{i}"] for i in range(5)],
-    body=[["old", f"body{i}"] for i in range(3)],
-)
-TEXT = "the old black man"
-
-
-def pairs_of(one: Mutation) -> frozenset[tuple[str, str, str]]:
-    return frozenset(v.substitution.pair for v in one)
-
-
-@given(st.integers(1, 9), st.integers(1, 3), st.text(max_size=5))
-def test_a_sample_is_closed_under_sub_mutants(limit: int, order: int, seed: str) -> None:
-    found = variations(TEXT, MANY, untagged)
-    chosen = sample(found, limit, seed)
-    assert {name: len(some) for name, some in chosen.items()} == {
-        name: min(limit, len(some)) for name, some in found.items()
-    }
-    assert all([v for v in found[name] if v in some] == some for name, some in chosen.items()), "in order"
-    made = {pairs_of(one) for one in mutations(chosen, order)}
-    for key in made:
-        for size in range(1, len(key)):
-            assert {frozenset(part) for part in combinations(key, size)} <= made
-
-
-def test_a_sample_is_decided_by_its_seed() -> None:
-    found = variations(TEXT, MANY, untagged)
-    assert sample(found, 2, "0/a") == sample(found, 2, "0/a")
-    different = {tuple(v.substitution.pair for v in sample(found, 2, f"{i}")["race"]) for i in range(20)}
-    assert len(different) > 5
-    assert sample(found, None, "0") == found
-
-
-def test_a_sample_is_even() -> None:
-    found = variations(TEXT, MANY, untagged)
-    counts = Counter(v.substitution.target for i in range(2000) for v in sample(found, 2, f"{i}")["race"])
-    assert len(counts) == 8
-    assert all(420 <= n <= 580 for n in counts.values()), counts  # 500 expected; 4 standard deviations
 
 
 @given(st.text(st.sampled_from("aAn mMwo.\n-’'ſ"), max_size=40))

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from hashlib import sha256
 from itertools import islice
-from typing import Any
+from math import prod
+from typing import Any, Literal
 
-from harness.core import Case, Document, Outcome, Role, Verdict, canonical
+from harness.core import Case, Document, Outcome, Role, Span, Verdict
 from harness.language.parsers import Parser
 from harness.language.surface import containing
-from harness.suites.hinter import oracle
+from harness.suites.hinter import oracle, sampling
+from harness.suites.hinter.comparison import DEPENDENCY, POS
+from harness.suites.hinter.conformity import Conformity, Kept
 from harness.suites.hinter.invariant import DocumentInvariant
 from harness.suites.hinter.lexicon import Lexicon
 from harness.suites.hinter.mutation import (
     Mutation,
+    Occurrences,
     Variation,
+    Variations,
+    ambiguous,
     mutant,
     mutations,
-    sample,
     unique,
     variations,
 )
@@ -28,71 +34,113 @@ BATCH_DOCUMENTS = 16
 DUPLICATE = "duplicate"
 
 
+Invariant = Literal["strict", "pos", "none"]
+
+
 @dataclass(frozen=True)
 class Hinter:
     """The suite: its fields are its configuration.
 
-    ``parser`` None leaves the invariant out (to measure what it is worth, RQ3). ``max_pairs`` limits the
-    dictionary pairs of each attribute tried on one document, chosen by ``seed``.
+    ``invariant``: the parts of speech and the dependencies of a mutant match the original's (``strict``, the
+    paper), its parts of speech alone (``pos``), or nothing is checked (``none``, as without a ``parser``),
+    to measure what the invariant is worth (RQ3). ``max_pairs`` limits the dictionary pairs of each attribute
+    tried on one document, ``max_mutants`` the mutants made of it; ``seed`` decides which.
+    ``kept`` holds verdicts of earlier runs.
     """
 
     lexicon: Lexicon
     parser: Parser | None
     order: int = 2
     max_pairs: int | None = None
+    max_mutants: int | None = None
     seed: int = 0
+    invariant: Invariant = "strict"
+    kept: Kept | None = field(default=None, compare=False)
     name: str = "hinter"
+    by_document: bool = True
 
     @property
     def identity(self) -> Mapping[str, Any]:
         return {"parser": self.parser.name if self.parser else "none", "lexicon": self.lexicon.digest}
 
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What the summary says of the mutants."""
+        return {
+            "attributes": list(self.lexicon.attributes),
+            "order": self.order,
+            "invariant": self.invariant if self.parser else "none",
+            "max_pairs": self.max_pairs,
+            "max_mutants_per_document": self.max_mutants,
+        }
+
+    @cached_property
+    def conformity(self) -> Conformity | None:
+        """What decides sentences, with its counts; None without a parser."""
+        if self.parser is None:
+            return None
+        return Conformity(self.parser, self.kept, (POS,) if self.invariant == "pos" else (POS, DEPENDENCY))
+
     def cases(self, documents: Iterator[Document]) -> Iterator[Case]:
         """Per document with any term: the original, then its mutants, valid or discarded with a reason."""
         while batch := list(islice(documents, BATCH_DOCUMENTS)):
-            prepared = [self._prepare(document) for document in batch]
-            self._decide(prepared)
+            prepared = self._prepare(batch)
+            self._decide([one.invariant for one in prepared if one.invariant is not None])
             for one in prepared:
                 yield from one.cases(self.order)
 
     def judge(self, group: Sequence[Case], outcomes: Mapping[str, Outcome]) -> Iterator[Verdict]:
         return oracle.judge(group, outcomes)
 
-    def _prepare(self, document: Document) -> _Prepared:
-        tagger = _Tagger(document.text, self.parser)
-        found, duplicates = unique(variations(document.text, self.lexicon, tagger.tag))
-        chosen = sample(found, self.max_pairs, f"{self.seed}/{document.id}")
+    def _prepare(self, batch: Sequence[Document]) -> list[_Prepared]:
+        found = [_Found(document, self.lexicon.find(document.text)) for document in batch]
+        if self.conformity is not None:
+            for one in found:
+                one.spans = self.conformity.split(one.document.text)
+            tags = self.conformity.tags(place for one in found for _, place in one.untagged())
+            for one in found:
+                one.tags = {offset: tags[place] for offset, place in one.untagged()}
+        return [self._prepared(one) for one in found if one.occurrences]
+
+    def _prepared(self, one: _Found) -> _Prepared:
+        document = one.document
+        made = variations(document.text, self.lexicon, one.occurrences, one.tags.get)
+        distinct, duplicates = unique(made)
+        counts = {name: len(some) for name, some in distinct.items()}
+        size = sampling.sizes(counts, self.order, self.max_pairs, self.max_mutants)
+        chosen = sampling.draw(distinct, size, f"{self.seed}/{document.id}")
         invariant = None
-        if self.parser is not None and chosen:
-            invariant = DocumentInvariant(document.text, tagger.spans, self.parser)
+        if self.conformity is not None and self.invariant != "none":
+            invariant = DocumentInvariant(document.text, one.spans, chosen, self.order, self.conformity)
         return _Prepared(document, chosen, duplicates, invariant)
 
-    def _decide(self, prepared: Sequence[_Prepared]) -> None:
-        """Parse all distinct sentences of a batch of documents at once."""
-        if self.parser is None:
-            return
-        needed = [one.invariant.plan(one.found, self.order) for one in prepared if one.invariant]
-        texts = list(dict.fromkeys(text for some in needed for text in some))
-        parses = dict(zip(texts, self.parser.parse(texts), strict=True))
-        for one in prepared:
-            if one.invariant:
-                one.invariant.decide(parses)
+    def _decide(self, invariants: Sequence[DocumentInvariant]) -> None:
+        """All distinct sentences of a batch of documents at once, in rounds of growing size."""
+        for size in range(1, self.order + 1):
+            needed = [invariant.needed(size) for invariant in invariants]
+            if self.conformity is not None:
+                reasons = self.conformity.reasons(pair for some in needed for pair in some)
+                for invariant in invariants:
+                    invariant.take(reasons)
 
 
-class _Tagger:
-    """Fine POS tags of a document's tokens; a sentence is parsed only when one of its tags is asked for."""
+@dataclass(slots=True)
+class _Found:
+    """A document with its terms, its sentences and the tags of its ambiguous pronouns."""
 
-    def __init__(self, text: str, parser: Parser | None) -> None:
-        self._text = text
-        self._parser = parser
-        self.spans = parser.split(text).spans if parser else ()
+    document: Document
+    occurrences: Occurrences
+    spans: Sequence[Span] = ()
+    tags: Mapping[int, str | None] = field(default_factory=dict)
 
-    def tag(self, offset: int) -> str | None:
-        index = containing(self.spans, offset, offset + 1)
-        if self._parser is None or index is None:
-            return None
-        start, end = self.spans[index]
-        return self._parser.parse([self._text[start:end]])[0].tag_at(offset - start)
+    def untagged(self) -> Iterator[tuple[int, tuple[str, int]]]:
+        """Of each ambiguous pronoun the offset, with its sentence and the offset there."""
+        text = self.document.text
+        for offset in ambiguous(self.occurrences):
+            index = containing(self.spans, offset, offset + 1)
+            if index is not None:
+                start, end = self.spans[index]
+                yield offset, (text[start:end], offset - start)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +148,11 @@ class _Prepared:
     """A document with the variations that apply to it and the invariant of its mutants."""
 
     document: Document
-    found: Mapping[str, Sequence[Variation]]
+    found: Variations
     duplicates: Sequence[Variation]
     invariant: DocumentInvariant | None
 
     def cases(self, order: int) -> Iterator[Case]:
-        if not self.found:
-            return
         yield self._case("original", (), self.document.text, None)
         for variation in self.duplicates:
             yield self._case("atomic", (variation,), mutant(self.document.text, (variation,)), DUPLICATE)
@@ -116,18 +162,21 @@ class _Prepared:
             yield self._case("atomic" if len(mutation) == 1 else "intersectional", mutation, text, reason)
 
     def _case(self, role: Role, mutation: Mutation, text: str, reason: str | None) -> Case:
-        substitutions = tuple(v.substitution for v in mutation)
+        document = self.document
         return Case(
-            id=f"{self.document.id}#{_digest([s.pair for s in substitutions]) if mutation else 0}",
-            group=self.document.id,
-            document=self.document.id,
+            id=f"{document.id}#{_digest(mutation) if mutation else 0}",
+            group=document.id,
+            document=document.id,
             role=role,
             text=text,
-            substitutions=substitutions,
-            expected=self.document.labels if role == "original" else None,
+            substitutions=tuple(v.substitution for v in mutation),
+            expected=document.labels if role == "original" else None,
             reason=reason,
+            weight=prod(v.weight for v in mutation),
         )
 
 
-def _digest(value: object) -> str:
-    return sha256(canonical(value).encode()).hexdigest()[:12]
+def _digest(mutation: Mutation) -> str:
+    """What a mutant is called within its document, whatever else is made there."""
+    pairs = "\x1e".join("\x1f".join(v.substitution.pair) for v in mutation)
+    return sha256(pairs.encode("utf-8", "surrogatepass")).hexdigest()[:12]

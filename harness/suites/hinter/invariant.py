@@ -1,158 +1,187 @@
-"""The dependency invariant (HINTER, Algorithms 3 and 4): does a mutant keep the original's grammar?
+"""The invariant for all mutants of one document, decided by looking their sentences up.
 
-``check`` is Algorithm 3 as published. ``DocumentInvariant`` gives the same verdicts from fewer parses:
-a sentence's verdict depends only on the edits inside it, so each distinct changed sentence is parsed
-once, in a batch, and a mutant is decided by looking its sentences up.
+A mutant conforms where each of its changed sentences does, and a sentence's verdict depends only on the
+edits inside it (HINTER, Algorithm 3). So of a document are asked, in rounds: each sentence with one
+variation in it; then each sentence in which two variations meet, but only for mutants whose other sentences
+hold; then those of three, and so on. The verdicts are those of Algorithm 3 on every mutant; the reason given
+is that of the first failing sentence with one variation, else with two, …
+
+Which sentences a variation changes, and in which of them it does not conform, are bits of integers, so that
+most mutants of a pair of variations are decided by a few operations on these.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import combinations, product
+from dataclasses import dataclass, field
 
 from harness.core import Span
-from harness.language.parsers import Parse, Parser, Split
-from harness.language.surface import Edit, apply, containing, disjoint
-from harness.suites.hinter.mutation import Mutation, Variation
+from harness.language.surface import Edit, apply, containing
+from harness.suites.hinter.comparison import MOVED
+from harness.suites.hinter.conformity import Conformity, Pair
+from harness.suites.hinter.mutation import Mutation, Variations, mutations
 
-SENTENCES, POS, DEPENDENCY = "sentences", "pos", "dependency"
-
-
-def tolerant_table_comp(first: Sequence[str], second: Sequence[str]) -> bool:
-    """Algorithm 4: are two tag sequences alike within the difference of their lengths?
-
-    A mismatch is an error; as many of them as the lengths differ may shift the longer sequence by one.
-    What is left over at the end counts as errors too.
-    """
-    size1, size2 = len(first), len(second)
-    limit = abs(size1 - size2)
-    at1 = at2 = errors = shift = 0
-    while at1 < size1 and at2 < size2:
-        if first[at1] != second[at2]:
-            errors += 1
-            if shift < limit:
-                shift += 1
-                if size1 > size2:
-                    at1 += 1
-                elif size1 < size2:
-                    at2 += 1
-        at1 += 1
-        at2 += 1
-    errors += (size1 - at1) + (size2 - at2)
-    return errors <= limit
+Place = tuple[int, tuple[int, ...]]
+"""A sentence, by index, and the variations that meet in it, by number."""
 
 
-def compare(original: Parse, mutant: Parse) -> str | None:
-    """None where one sentence conforms to the other, else the first property that differs."""
-    if not tolerant_table_comp(original.pos, mutant.pos):
-        return POS
-    if not tolerant_table_comp(original.dep, mutant.dep):
-        return DEPENDENCY
-    return None
+@dataclass(slots=True)
+class _Placed:
+    """A variation's edits by sentence (None: one of them crosses a border); bit i of ``sentences`` and of
+    ``failing`` stands for the i-th sentence, changed at all and not conforming."""
 
-
-def check(parser: Parser, original: str, mutant: str) -> str | None:
-    """Algorithm 3: None where ``mutant`` conforms to ``original``, else why it does not."""
-    before = [original[a:b] for a, b in parser.split(original).spans]
-    after = [mutant[a:b] for a, b in parser.split(mutant).spans]
-    if len(before) != len(after):
-        return SENTENCES
-    changed = [(a, b) for a, b in zip(before, after, strict=True) if a != b]
-    parses = parser.parse([s for pair in changed for s in pair])
-    return next(filter(None, map(compare, parses[::2], parses[1::2])), None)
-
-
-Part = tuple[int, tuple[Edit, ...]]
-"""A sentence of the original, by index, and the edits made in it (offsets in the document)."""
+    number: int
+    parts: Mapping[int, tuple[Edit, ...]] | None
+    sentences: int = 0
+    failing: int = 0
+    moved: bool = False
+    reasons: dict[int, str] = field(default_factory=dict)
 
 
 class DocumentInvariant:
-    """The invariant for the mutants of one document; ``texts()`` says what must be parsed first.
+    """The mutants of ``found`` up to ``order``, for a text whose sentences are ``spans``.
 
-    A mutant whose edits could move a sentence's end (a replacement with a full stop, an edit that
-    crosses a border or touches the next sentence's first word, as in "the man.He") is decided by
-    ``check`` itself; ``exact`` counts them.
+    ``needed(size)`` names the pairs of sentences that the round ``size`` (1 to ``order``) has to know, and
+    ``take`` takes their verdicts; then ``reason`` decides each mutant. A mutant whose edits could move a
+    sentence's end (a replacement with a full stop, an edit that crosses a border or touches the next
+    sentence's first word, as in "the man.He") is decided on the whole text.
     """
 
-    def __init__(self, text: str, spans: Sequence[Span], parser: Parser) -> None:
+    def __init__(
+        self, text: str, spans: Sequence[Span], found: Variations, order: int, conformity: Conformity
+    ) -> None:
         self._text = text
         self._spans = spans
-        self._parser = parser
-        self._verdicts: dict[Part, str | None] = {}
-        self._changed: dict[Part, str | None] = {}
-        self._splits: dict[int, Split] = {}
-        self.exact = 0
+        self._found = found
+        self._order = order
+        self._conformity = conformity
+        self._placed: dict[int, _Placed] = {}
+        self._pairs: dict[Place, Pair | None] = {}
+        self._joint: dict[Place, str | None] = {}
+        for variation in (v for some in found.values() for v in some):
+            self._placed[id(variation)] = _Placed(len(self._placed), self._parts(variation.edits))
 
-    def plan(self, found: Mapping[str, Sequence[Variation]], order: int) -> list[str]:
-        """All distinct sentences, original and changed, that the mutants of up to ``order`` contain."""
-        parts = set(self._parts_of_all(found, order))
-        for part in parts:
-            self._changed[part] = self._sentence(part)
-        originals = {self._original(i) for i, _ in parts}
-        return sorted(originals | {s for s in self._changed.values() if s is not None})
+    def needed(self, size: int) -> list[Pair]:
+        """The pairs of sentences of round ``size``, in which so many variations meet."""
+        self._pairs = self._alone() if size == 1 else self._meeting(size)
+        return [pair for pair in self._pairs.values() if pair is not None]
 
-    def decide(self, parses: Mapping[str, Parse]) -> None:
-        """Take the parses of all that ``plan`` named."""
-        for part, sentence in self._changed.items():
-            if sentence is not None:
-                self._verdicts[part] = compare(parses[self._original(part[0])], parses[sentence])
+    def take(self, reasons: Mapping[Pair, str | None]) -> None:
+        """The verdicts of the pairs that ``needed`` named."""
+        by_number = list(self._placed.values())
+        for (index, numbers), pair in self._pairs.items():
+            reason = MOVED if pair is None else reasons[pair]
+            if len(numbers) > 1:
+                self._joint[index, numbers] = reason
+                continue
+            placed = by_number[numbers[0]]
+            if reason == MOVED:
+                placed.moved = True
+            elif reason is not None:
+                placed.failing |= 1 << index
+                placed.reasons[index] = reason
+        self._pairs = {}
 
     def reason(self, mutation: Mutation, mutant: str) -> str | None:
         """None where the mutant is valid, else why it is discarded."""
-        parts = self._parts(e for v in mutation for e in v.edits)
-        if parts is None or any(self._changed.get(part) is None for part in parts):
-            self.exact += 1
-            return check(self._parser, self._text, mutant)
-        return next((r for part in parts if (r := self._verdicts[part]) is not None), None)
+        placed = [self._placed[id(v)] for v in mutation]
+        if any(one.moved or one.parts is None for one in placed):
+            return self._conformity.check(self._text, mutant)
+        alone = _alone_failing(placed)
+        if alone:
+            index = (alone & -alone).bit_length() - 1
+            return next(one.reasons[index] for one in placed if index in one.reasons)
+        joint = [self._joint.get(place) for place in sorted(_places(placed), key=_crowd)]
+        if MOVED in joint:
+            return self._conformity.check(self._text, mutant)
+        return next(filter(None, joint), None)
 
-    def _parts(self, edits: Iterable[Edit]) -> list[Part] | None:
+    def _alone(self) -> dict[Place, Pair | None]:
+        """Every sentence with one variation in it."""
+        pairs: dict[Place, Pair | None] = {}
+        for placed in self._placed.values():
+            for index, edits in (placed.parts or {}).items():
+                placed.sentences |= 1 << index
+                pairs[index, (placed.number,)] = self._pair(index, edits)
+        return pairs
+
+    def _meeting(self, size: int) -> dict[Place, Pair | None]:
+        """The sentences in which ``size`` variations meet, of mutants that hold as far as is known."""
+        pairs: dict[Place, Pair | None] = {}
+        for mutation in mutations(self._found, self._order):
+            if len(mutation) < size:
+                continue
+            placed = [self._placed[id(v)] for v in mutation]
+            if any(one.moved or one.parts is None for one in placed) or _alone_failing(placed):
+                continue
+            places = list(_places(placed))
+            if any(self._joint.get(place) is not None for place in places):
+                continue
+            for place in places:
+                index, numbers = place
+                if len(numbers) == size and place not in pairs:
+                    edits = (e for one in placed if one.parts for e in one.parts.get(index, ()))
+                    pairs[place] = self._pair(index, tuple(sorted(edits)))
+        return pairs
+
+    def _parts(self, edits: Iterable[Edit]) -> Mapping[int, tuple[Edit, ...]] | None:
         by_sentence: dict[int, list[Edit]] = {}
         for edit in edits:
             index = containing(self._spans, edit.start, edit.end)
             if index is None:
                 return None
             by_sentence.setdefault(index, []).append(edit)
-        return [(i, tuple(sorted(by_sentence[i]))) for i in sorted(by_sentence)]
+        return {index: tuple(some) for index, some in by_sentence.items()}
 
-    def _parts_of_all(self, found: Mapping[str, Sequence[Variation]], order: int) -> Iterator[Part]:
-        """The parts of every mutation, found sentence by sentence rather than mutant by mutant."""
-        touching: dict[int, dict[str, dict[tuple[Edit, ...], None]]] = {}
-        for attribute, some in found.items():
-            for variation in some:
-                for index, edits in self._parts(variation.edits) or ():
-                    touching.setdefault(index, {}).setdefault(attribute, {})[edits] = None
-        for index, by_attribute in touching.items():
-            for size in range(1, order + 1):
-                for attributes in combinations(by_attribute, size):
-                    for chosen in product(*(by_attribute[a] for a in attributes)):
-                        edits = tuple(sorted(e for part in chosen for e in part))
-                        if size == 1 or disjoint(edits):
-                            yield (index, edits)
-
-    def _original(self, index: int) -> str:
+    def _pair(self, index: int, edits: Sequence[Edit]) -> Pair | None:
+        """The sentence before and after, None where an edit touches the sentence beside it."""
         start, end = self._spans[index]
-        return self._text[start:end]
-
-    def _sentence(self, part: Part) -> str | None:
-        """The changed sentence, or None where it may not be the whole of one sentence any more."""
-        index, edits = part
-        start = self._spans[index][0]
-        if self._joined(index, edits):
+        if self._joined(start, end, edits):
             return None
-        before = self._original(index)
-        after = apply(before, [Edit(e.start - start, e.end - start, e.text) for e in edits])
-        if index not in self._splits:
-            self._splits[index] = self._parser.split(before)
-        old, new = self._splits[index], self._parser.split(after)
-        whole = len(old.spans) == len(new.spans) == 1 and new.spans[0] == (0, len(after))
-        return after if whole and old.closed == new.closed else None
+        before = self._text[start:end]
+        return before, apply(before, [Edit(e.start - start, e.end - start, e.text) for e in edits])
 
-    def _joined(self, index: int, edits: Sequence[Edit]) -> bool:
+    def _joined(self, start: int, end: int, edits: Sequence[Edit]) -> bool:
         """Whether an edit changes characters that no white space parts from the sentence beside it."""
-        start, end = self._spans[index]
-        sentence = self._text[start:end]
         before = start > 0 and not self._text[start - 1].isspace()
         after = end < len(self._text) and not self._text[end].isspace()
+        if not before and not after:
+            return False
+        sentence = self._text[start:end]
         first = start + len(sentence.split(None, 1)[0]) if before else start
         last = end - len(sentence.rsplit(None, 1)[-1]) if after else end
         return any(edit.start < first or edit.end > last for edit in edits)
+
+
+def _alone_failing(placed: Sequence[_Placed]) -> int:
+    """The sentences that one of the variations changes alone and does not conform in, as bits."""
+    if len(placed) == 1:
+        return placed[0].failing
+    if len(placed) == 2:
+        one, other = placed
+        return (one.failing & ~other.sentences) | (other.failing & ~one.sentences)
+    failing = 0
+    for one in placed:
+        others = 0
+        for other in placed:
+            if other is not one:
+                others |= other.sentences
+        failing |= one.failing & ~others
+    return failing
+
+
+def _places(placed: Sequence[_Placed]) -> Iterator[Place]:
+    """The sentences in which two or more of the variations meet, in the order of the text."""
+    seen = shared = 0
+    for one in placed:
+        shared |= seen & one.sentences
+        seen |= one.sentences
+    while shared:
+        bit = shared & -shared
+        shared ^= bit
+        yield bit.bit_length() - 1, tuple(one.number for one in placed if one.sentences & bit)
+
+
+def _crowd(place: Place) -> int:
+    """How many variations meet there."""
+    return len(place[1])

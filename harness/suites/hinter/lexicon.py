@@ -18,7 +18,6 @@ directed pairs::
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -29,6 +28,7 @@ from typing import Any
 
 from harness.core import Span, canonical
 from harness.errors import LexiconError
+from harness.suites.hinter.matching import Matcher, Terms
 
 BUNDLED = Path(__file__).parents[2] / "data" / "lexicons"
 DEFAULT_ATTRIBUTES = ("race", "gender", "body")
@@ -59,42 +59,16 @@ class Attribute:
         return tuple((source, target) for source, targets in self.targets.items() for target in targets)
 
     @cached_property
-    def _terms(self) -> dict[str, list[str]]:
-        terms: dict[str, list[str]] = {}
-        for term in self.targets:
-            terms.setdefault(_fold(term), []).append(term)
-        return terms
+    def _matcher(self) -> Matcher:
+        return Matcher({self.name: self._terms})
 
-    @cached_property
-    def _expression(self) -> re.Pattern[str]:
-        longest = sorted(self.targets, key=len, reverse=True)
-        words = "|".join(dict.fromkeys(map(self._pattern, longest)))
-        # Words only: no match inside a word or next to the hyphen of a compound.
-        return re.compile(rf"(?<!\w)(?<!\w-)(?:{words})(?!\w|-\w)", re.IGNORECASE)
-
-    def _pattern(self, term: str) -> str:
-        if term in self.case_sensitive:
-            return rf"(?-i:{_spaced(term)}|{_spaced(term.upper())})"
-        return _spaced(_fold(term))
+    @property
+    def _terms(self) -> Terms:
+        return Terms(self.targets, self.case_sensitive)
 
     def find(self, text: str) -> dict[str, list[Span]]:
         """All occurrences of the attribute's terms, leftmost first and longest at a place."""
-        found: dict[str, list[Span]] = {}
-        for match in self._expression.finditer(text):
-            term = self._as_written(match[0])
-            if term is not None:
-                found.setdefault(term, []).append(match.span())
-        return found
-
-    def _as_written(self, written: str) -> str | None:
-        # Nothing for what the expression takes for a letter that it is not, as it does "ſ" for "s".
-        terms = self._terms.get(_fold(written), ())
-        shape = " ".join(written.split())
-        if shape in terms:
-            return shape
-        return next(
-            (t for t in terms if t not in self.case_sensitive or shape == t.upper() != shape.lower()), None
-        )
+        return self._matcher.find(text).get(self.name, {})
 
 
 @dataclass(frozen=True)
@@ -109,6 +83,14 @@ class Lexicon:
         """SHA-256 of what the dictionaries do."""
         content = {a.name: [a.pairs, sorted(a.case_sensitive)] for a in self.attributes.values()}
         return sha256(canonical(content).encode()).hexdigest()
+
+    @cached_property
+    def _matcher(self) -> Matcher:
+        return Matcher({name: attribute._terms for name, attribute in self.attributes.items()})
+
+    def find(self, text: str) -> dict[str, dict[str, list[Span]]]:
+        """All occurrences of terms by attribute, in one pass; attributes without any are left out."""
+        return self._matcher.find(text)
 
     def select(self, names: Iterable[str]) -> Lexicon:
         """The lexicon of ``names`` alone, in that order."""
@@ -244,11 +226,3 @@ def _strings(value: Any, where: str) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(v, str) and v.strip() for v in value):
         raise LexiconError(f"{where} must be a list of words")
     return [" ".join(v.split()) for v in value]
-
-
-def _fold(term: str) -> str:
-    return " ".join(term.split()).lower()
-
-
-def _spaced(term: str) -> str:
-    return r"\s+".join(map(re.escape, term.split()))

@@ -10,17 +10,20 @@ import tomli_w
 
 from harness.errors import LexiconError
 from harness.suites.hinter.lexicon import Pair
+from harness.suites.hinter.spelling import cleaned, stray
 
 SEPARATOR = ";"
 
 
 @dataclass(frozen=True)
 class Imported:
-    """The pairs kept, in order; ``dropped`` has a line for each row left out."""
+    """The pairs kept, in order; ``dropped`` has a line for each row left out, ``cleaned`` counts the words
+    that had stray spaces."""
 
     pairs: tuple[Pair, ...]
     dropped: tuple[str, ...]
     rows: int
+    cleaned: int
     sources: tuple[str, ...]
 
 
@@ -42,9 +45,10 @@ def files(paths: Sequence[Path]) -> list[Path]:
 
 def read(files: Sequence[Path]) -> Imported:
     """The pairs of all ``files``. Raises ``LexiconError`` for a file or row that cannot be read."""
-    kept: dict[Pair, str] = {}
+    kept: dict[Pair, Pair] = {}
+    places: dict[Pair, str] = {}
     dropped: list[str] = []
-    rows = 0
+    rows = strays = 0
     for file in files:
         for number, line in enumerate(_lines(file), 1):
             if not line.strip():
@@ -54,15 +58,16 @@ def read(files: Sequence[Path]) -> Imported:
             words = line.split(SEPARATOR)
             if len(words) != 2:
                 raise LexiconError(f"{where}: {len(words)} fields, not source{SEPARATOR}target")
-            pair = (" ".join(words[0].split()), " ".join(words[1].split()))
-            reason = _fault(pair, kept)
-            if reason is None:
-                kept[pair] = where
-            else:
+            strays += sum(stray(word) is not None for word in words)
+            pair = (cleaned(words[0]), cleaned(words[1]))
+            key = (pair[0].lower(), pair[1].lower())
+            if reason := _fault(pair, kept.get(key), places.get(key)):
                 dropped.append(f"{where}: {line.strip()!r} dropped: {reason}")
+            else:
+                kept[key], places[key] = pair, where
     if not kept:
         raise LexiconError(f"{', '.join(map(str, files))}: no pair in it")
-    return Imported(tuple(kept), tuple(dropped), rows, tuple(file.name for file in files))
+    return Imported(tuple(kept.values()), tuple(dropped), rows, strays, tuple(file.name for file in files))
 
 
 def to_toml(attribute: str, imported: Imported) -> str:
@@ -72,13 +77,13 @@ def to_toml(attribute: str, imported: Imported) -> str:
     return comment + tomli_w.dumps({"attribute": {attribute: {"pairs": pairs}}})
 
 
-def _fault(pair: Pair, kept: dict[Pair, str]) -> str | None:
+def _fault(pair: Pair, kept: Pair | None, place: str | None) -> str | None:
     if not all(pair):
         return "a word is missing"
     if pair[0].lower() == pair[1].lower():
         return "both words are the same"
-    if pair in kept:
-        return f"already at {kept[pair]}"
+    if kept is not None:
+        return f"already at {place}" + ("" if kept == pair else ", but for upper case")
     return None
 
 

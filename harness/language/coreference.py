@@ -1,0 +1,287 @@
+"""Which expressions of a text mean the same person: resolvers behind one small interface.
+
+The built-in resolver links by rules over a spaCy parse: matching names, appositions and predicates, and
+for pronouns the most salient antecedent that agrees in gender and number (after Lappin and Leass 1994,
+*An Algorithm for Pronominal Anaphora Resolution*, with fewer factors).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from math import log
+from typing import Protocol
+
+from harness.errors import ParserError
+from harness.language.mentions import find, pronoun_slot, who_clause
+from harness.language.persons import Gender, Mention, Vocabulary, vocabulary
+from harness.language.reading import Reading
+
+SUBJECTS = frozenset({"nsubj", "nsubjpass"})
+COPULAS = frozenset(
+    {"be", "is", "was", "'s", "’s", "are", "were", "been", "being", "am", "'m", "became", "becomes"}
+)
+DEFINITE = frozenset({"the", "this", "that"})
+POSTMODIFIERS = frozenset({"prep", "relcl", "acl", "advmod", "amod"})
+RESOLVERS = ("rules", "coreferee", "fastcoref", "stanza")
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """All ``mentions`` of one thing, in the order of the text."""
+
+    mentions: tuple[Mention, ...]
+
+    @property
+    def person(self) -> bool:
+        """Whether each mention is one of a person."""
+        return all(m.kind != "other" for m in self.mentions)
+
+    @property
+    def genders(self) -> frozenset[Gender]:
+        return frozenset(m.gender for m in self.mentions if m.gender)
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """A text as it was read, and its entities in the order of their first mentions."""
+
+    reading: Reading
+    entities: tuple[Entity, ...]
+
+
+class Resolver(Protocol):
+    """What templates need of a coreference system."""
+
+    @property
+    def name(self) -> str: ...
+
+    def resolve(self, texts: Iterable[str]) -> Iterator[Resolution]: ...
+
+    def entities(self, text: str) -> tuple[Entity, ...]: ...
+
+
+class Reader(Protocol):
+    """What turns texts into readings, in order."""
+
+    @property
+    def name(self) -> str: ...
+
+    def read(self, texts: Iterable[str]) -> Iterator[Reading]: ...
+
+
+class RuleResolver:
+    """The default: needs nothing but the spaCy pipeline."""
+
+    def __init__(self, reader: Reader, words: Vocabulary | None = None) -> None:
+        self._reader = reader
+        self._words = words or vocabulary()
+        self.name = f"rules over {reader.name}"
+
+    def resolve(self, texts: Iterable[str]) -> Iterator[Resolution]:
+        for reading in self._reader.read(texts):
+            yield Resolution(reading, link(reading, find(reading, self._words)))
+
+    def entities(self, text: str) -> tuple[Entity, ...]:
+        return next(self.resolve([text])).entities
+
+
+def load(name: str = "rules", pipeline: str | None = None) -> Resolver:
+    """The resolver called ``name``: rules, coreferee, fastcoref or stanza. Raises ``ParserError``."""
+    if name not in RESOLVERS:
+        raise ParserError(f"unknown coreference resolver {name!r}: use {', '.join(RESOLVERS)}")
+    if name == "rules":
+        from harness.language.spacy_docs import SpacyReader
+
+        return RuleResolver(SpacyReader(pipeline, vocabulary().given))
+    from harness.language import coreference_adapters
+
+    return coreference_adapters.load(name, pipeline)
+
+
+@dataclass(slots=True)
+class _Chain:
+    mentions: list[Mention] = field(default_factory=list)
+    genders: set[Gender] = field(default_factory=set)
+
+    def add(self, mention: Mention) -> None:
+        self.mentions.append(mention)
+        if mention.gender:
+            self.genders.add(mention.gender)
+
+    def agrees(self, gender: Gender | None) -> bool:
+        return gender is None or not self.genders or self.genders == {gender}
+
+
+def link(reading: Reading, mentions: Sequence[Mention]) -> tuple[Entity, ...]:
+    """The entities that ``mentions`` (in the order of the text) make up."""
+    chains: list[_Chain] = []
+    of_head: dict[int, _Chain] = {}
+    waiting: list[Mention] = []
+    for mention in mentions:
+        chain = _antecedent(reading, mention, chains, of_head)
+        if chain is None:
+            chain = _Chain()
+            chains.append(chain)
+            if mention.kind == "pronoun":
+                waiting.append(mention)
+        chain.add(mention)
+        of_head[mention.head] = chain
+    for pronoun in waiting:
+        _look_ahead(reading, pronoun, chains, of_head)
+    ordered = [sorted(chain.mentions, key=lambda m: m.start) for chain in chains if chain.mentions]
+    return tuple(Entity(tuple(some)) for some in sorted(ordered, key=lambda some: some[0].start))
+
+
+def _antecedent(
+    reading: Reading, mention: Mention, chains: Sequence[_Chain], of_head: dict[int, _Chain]
+) -> _Chain | None:
+    if mention.kind == "pronoun":
+        return _most_salient(reading, mention, chains)
+    tied = _tied(reading, mention, of_head)
+    if tied is not None and tied.agrees(mention.gender) and not _other_name(reading, tied, mention):
+        return tied
+    if mention.kind == "name":
+        return next((c for c in reversed(chains) if _same_name(reading, c, mention)), None)
+    return _same_noun(reading, mention, chains)
+
+
+def _tied(reading: Reading, mention: Mention, of_head: dict[int, _Chain]) -> _Chain | None:
+    """What grammar says is the same: an apposition, a predicate (*she is a girl*), *actor Jake*."""
+    token = reading.tokens[mention.head]
+    if token.dep == "appos":
+        return of_head.get(token.head)
+    if mention.kind == "name":
+        for child in reading.children[mention.head]:
+            if reading.tokens[child].dep in ("compound", "nmod", "appos", "amod") and child in of_head:
+                return of_head[child]
+    verb = token.head
+    if token.dep == "attr" and reading.lower(verb) in COPULAS:
+        children = reading.children[verb]
+        if not any(reading.tokens[c].dep == "neg" for c in children):
+            subject = next((c for c in children if reading.tokens[c].dep == "nsubj"), None)
+            return of_head.get(subject) if subject is not None else None
+    return None
+
+
+def _other_name(reading: Reading, chain: _Chain, mention: Mention) -> bool:
+    """A list of names looks like an apposition: *Diaz, Marsden, Langella*."""
+    named = mention.kind == "name" and any(m.kind == "name" for m in chain.mentions)
+    return named and not _same_name(reading, chain, mention)
+
+
+def _same_name(reading: Reading, chain: _Chain, mention: Mention) -> bool:
+    """One name's words are among the other's: *Drew Barrymore*, *Barrymore*, *Drew*."""
+    if not chain.agrees(mention.gender):
+        return False
+    words = _words(reading, mention)
+    return any(
+        words <= other or other <= words
+        for other in (_words(reading, m) for m in chain.mentions if m.kind == "name")
+    )
+
+
+def _words(reading: Reading, mention: Mention) -> set[str]:
+    return {w.strip(".").casefold() for w in reading.text[mention.start : mention.end].split()}
+
+
+def _same_noun(reading: Reading, mention: Mention, chains: Sequence[_Chain]) -> _Chain | None:
+    """A definite noun phrase takes up the last one with the same noun, unless it says itself which one it
+    means (*the engineer next to her*)."""
+    children = reading.children[mention.head]
+    determiners = {reading.lower(c) for c in children if reading.tokens[c].dep == "det"}
+    told = any(c > mention.head and reading.tokens[c].dep in POSTMODIFIERS for c in children)
+    if told or not determiners & DEFINITE:
+        return None
+    word = reading.lower(mention.head)
+    for chain in reversed(chains):
+        if any(m.kind == "nominal" and reading.lower(m.head) == word for m in chain.mentions):
+            return chain
+    return None
+
+
+def _most_salient(reading: Reading, pronoun: Mention, chains: Sequence[_Chain]) -> _Chain | None:
+    scored = [
+        (score, i)
+        for i, chain in enumerate(chains)
+        if chain.agrees(pronoun.gender) and (score := _salience(reading, pronoun, chain)) is not None
+    ]
+    return chains[max(scored)[1]] if scored else None
+
+
+def _salience(reading: Reading, pronoun: Mention, chain: _Chain) -> float | None:
+    """How likely ``chain`` is what ``pronoun`` means; None where grammar excludes it."""
+    last = chain.mentions[-1]
+    place, here = reading.tokens[last.head], reading.tokens[pronoun.head]
+    if place.sentence == here.sentence and _bound(reading, pronoun, last):
+        return None
+    reflexive = pronoun_slot(reading, pronoun.head) == "reflexive"
+    if reflexive and place.sentence != here.sentence:
+        return None
+    return (
+        -1.0 * (here.sentence - place.sentence)
+        + 1.0 * log(len(chain.mentions))
+        + 0.8 * (place.dep in SUBJECTS)
+        + 0.6 * (last.kind == "name")
+        + 0.4 * (last.kind == "pronoun")
+        + 0.5 * (last.kind == "nominal" and last.gender is not None)
+        + 1.0 * bool(chain.genders)
+        - 1.0 * (place.dep in ("compound", "nmod"))
+        + 3.0 * any(_tells_of(reading, m.head, pronoun.head) for m in chain.mentions)
+    )
+
+
+def _tells_of(reading: Reading, noun: int, pronoun: int) -> bool:
+    """Whether the pronoun stands in the noun's own relative clause: *one who survives with his fears*."""
+    verb = who_clause(reading, noun)
+    return verb is not None and verb in reading.ancestors(pronoun)
+
+
+def _bound(reading: Reading, pronoun: Mention, other: Mention) -> bool:
+    """Whether grammar forbids the two to be the same: *Jake saw him*, *his mother* for *his*."""
+    if other.kind == "nominal" and other.start <= pronoun.start < other.end:
+        return True
+    there = reading.tokens[other.head]
+    object_of = (
+        _clause(reading, pronoun.head) if pronoun_slot(reading, pronoun.head) == "accusative" else None
+    )
+    return there.dep in SUBJECTS and there.head == object_of
+
+
+def _clause(reading: Reading, index: int) -> int:
+    """The verb that governs ``index``, through prepositions."""
+    for above in reading.ancestors(index):
+        if reading.tokens[above].tag[:2] in ("VB", "MD"):
+            return above
+    return index
+
+
+def _look_ahead(reading: Reading, pronoun: Mention, chains: list[_Chain], of_head: dict[int, _Chain]) -> None:
+    """A pronoun with nothing before it may point forward within its sentence: *When he sings, Jake …*"""
+    own = of_head[pronoun.head]
+    sentence = reading.tokens[pronoun.head].sentence
+    for chain in chains:
+        first = chain.mentions[0] if chain.mentions else None
+        if (
+            first
+            and chain is not own
+            and first.kind != "pronoun"
+            and first.start > pronoun.start
+            and reading.tokens[first.head].sentence == sentence
+            and chain.agrees(pronoun.gender)
+            and _subordinate(reading, pronoun.head, first.head)
+        ):
+            for mention in own.mentions:
+                chain.add(mention)
+                of_head[mention.head] = chain
+            own.mentions.clear()
+            return
+
+
+def _subordinate(reading: Reading, pronoun: int, name: int) -> bool:
+    """Whether the pronoun stands in a clause or phrase below the one that the name belongs to."""
+    return (
+        reading.tokens[name].dep in SUBJECTS
+        and reading.tokens[name].head in set(reading.ancestors(pronoun))
+        and (reading.tokens[pronoun].head != reading.tokens[name].head)
+    )

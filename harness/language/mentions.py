@@ -1,0 +1,115 @@
+"""Where a text speaks of one person: by a name, by a gendered pronoun, or by a noun such as *guy*."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness.core import Span
+from harness.language import person_names
+from harness.language.persons import Gender, Mention, Vocabulary
+from harness.language.reading import Reading
+from harness.language.surface import Slot, paradigm, slot
+
+PARADIGM_GENDER: dict[str, Gender] = {"masculine": "male", "feminine": "female"}
+OBJECTS = frozenset({"dobj", "pobj", "iobj", "dative", "nsubj", "conj", "attr"})
+OPENERS = frozenset({"NN", "JJ", "CD", "RB", "``"})  # what may follow a possessive determiner
+OUTSIDE = frozenset({"cc", "conj", "punct", "advmod", "mark"})  # on the left of a noun, but not of its phrase
+
+
+def find(reading: Reading, words: Vocabulary) -> list[Mention]:
+    """The mentions of one person each, in the order of their heads; groups of people are left out."""
+    found = person_names.find(reading, words)
+    taken = {i for m in found for i in _covered(reading, m)}
+    for index in range(len(reading.tokens)):
+        if index not in taken:
+            mention = _pronoun(reading, index) or _nominal(reading, index, words)
+            if mention:
+                found.append(mention)
+    return sorted(found, key=lambda m: reading.tokens[m.head].start)
+
+
+def _covered(reading: Reading, mention: Mention) -> Iterator[int]:
+    index = reading.at(mention.title[0] if mention.title else mention.start)
+    while index is not None and index < len(reading.tokens) and reading.tokens[index].start < mention.end:
+        yield index
+        index += 1
+
+
+def _pronoun(reading: Reading, index: int) -> Mention | None:
+    gender = PARADIGM_GENDER.get(paradigm(reading.lower(index)) or "")
+    token = reading.tokens[index]
+    if gender is None or (reading.word(index).istitle() and _in_title(reading, index)):
+        return None
+    return Mention(token.start, token.end, "pronoun", index, gender)
+
+
+def _in_title(reading: Reading, index: int) -> bool:
+    """*Over Her Dead Body*: a capital in the midst of capitals."""
+    around = [i for i in (index - 1, index + 1) if 0 <= i < len(reading.tokens)]
+    return len(around) == 2 and all(reading.word(i).istitle() and len(reading.word(i)) > 1 for i in around)
+
+
+def pronoun_slot(reading: Reading, index: int) -> Slot:
+    """The slot of a gendered pronoun: *her* and *his* by dependency, else by part of speech."""
+    token = reading.tokens[index]
+    word = reading.lower(index)
+    if word == "his":
+        opens = index + 1 < len(reading.tokens) and reading.tokens[index + 1].tag[:2] in OPENERS
+        of_his = index > 0 and reading.lower(index - 1) == "of" and not opens
+        return "determiner" if not of_his and (token.dep == "poss" or token.head > index) else "possessive"
+    if word == "her" and token.dep == "poss":
+        return "determiner"
+    if word == "her" and token.dep in OBJECTS:
+        return "accusative"
+    return slot(word, token.tag, reading.text[token.end : token.end + 30])
+
+
+def _nominal(reading: Reading, index: int, words: Vocabulary) -> Mention | None:
+    token = reading.tokens[index]
+    word = reading.lower(index)
+    if token.tag != "NN" or token.dep in ("intj", "npadvmod"):
+        return None
+    if word not in words.nouns and who_clause(reading, index) is None:
+        return None
+    if (
+        token.dep in ("compound", "nmod", "amod")
+        and reading.tokens[token.head].tag not in person_names.NAME_TAGS
+    ):
+        return None
+    if _exclaimed(reading, index) or any(reading.lower(c) == "its" for c in reading.children[index]):
+        return None  # its mother is an animal's
+    start, end = phrase(reading, index)
+    return Mention(start, end, "nominal", index, words.nouns.get(word))
+
+
+def who_clause(reading: Reading, noun: int) -> int | None:
+    """The verb of the relative clause that says *who* of a noun: a person, whatever the noun."""
+    for child in reading.children[noun]:
+        said = reading.tokens[child].dep == "relcl"
+        if said and any(reading.lower(c) == "who" for c in reading.children[child]):
+            return child
+    return None
+
+
+def _exclaimed(reading: Reading, index: int) -> bool:
+    """*Boy, what a film*; *oh man!*"""
+    if reading.children[index] and any(
+        reading.tokens[c].dep in ("det", "poss") for c in reading.children[index]
+    ):
+        return False
+    after = reading.word(index + 1) if index + 1 < len(reading.tokens) else "."
+    first = index == 0 or reading.tokens[index - 1].sentence != reading.tokens[index].sentence
+    return after in (",", "!", ".", "...") and (
+        first or reading.lower(index - 1) in ("oh", "man", "hey", ",")
+    )
+
+
+def phrase(reading: Reading, head: int) -> Span:
+    """The noun phrase of ``head``: from its leftmost modifier to the end of its prepositional phrases
+    (relative clauses and appositions left out)."""
+    inside = {head}
+    for child in reading.children[head]:
+        dep = reading.tokens[child].dep
+        if (child < head and dep not in OUTSIDE) or (child > head and dep == "prep"):
+            inside.update(reading.subtree(child))
+    return reading.tokens[min(inside)].start, reading.tokens[max(inside)].end

@@ -1,0 +1,125 @@
+"""Stanza over the tokens of spaCy's English tokenizer.
+
+Stanza's own tokenizer reads ahead, so that what follows a word could move its borders. With spaCy's tokens
+a token's offset and a sentence's end depend on the characters beside them alone, whichever parser is
+chosen, and no sentence is split a second time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from pickle import UnpicklingError  # how Stanza refuses a file; it unpickles weights alone
+from sys import intern
+from typing import Any
+
+from harness.errors import ParserError
+from harness.language.parsers.parse import Parse, Split
+from harness.language.parsers.spacy_parser import split
+
+DEFAULT_PACKAGE = "default"
+PROCESSORS = "tokenize,pos,lemma,depparse"  # depparse asks for lemmas
+READ = ("pos", "depparse")  # whose weights decide what is read
+SENTENCES_A_CALL = 1_000  # Stanza sorts and batches what it is given at once
+DIGITS = 8
+
+
+class StanzaParser:
+    """The English tagger and dependency parser of Stanza (Qi et al. 2020), on a GPU where there is one.
+
+    ``chosen`` is a package of the downloaded models, a folder of models (with its resources.json), or
+    empty for the default package. Models are looked for in ``STANZA_RESOURCES_DIR`` or where
+    ``stanza.download`` puts them; nothing is downloaded. Raises ``ParserError``.
+    """
+
+    def __init__(self, chosen: str = "") -> None:
+        if not importlib.util.find_spec("stanza"):
+            raise ParserError("the parser stanza needs an extra: pip install 'hinter-harness[stanza]'")
+        import spacy
+        import stanza
+
+        folder, package = find_models(chosen)
+        self._pipeline = _load(folder, package)
+        self._tokens = spacy.blank("en").make_doc
+        self.name = f"stanza:{package} {stanza.__version__} {_digest(self._pipeline.config)}"
+
+    def split(self, text: str) -> Split:
+        return split(self._tokens(text))
+
+    def parse(self, sentences: Sequence[str]) -> list[Parse]:
+        parses: list[Parse] = []
+        for at in range(0, len(sentences), SENTENCES_A_CALL):
+            parses += self._parse(sentences[at : at + SENTENCES_A_CALL])
+        return parses
+
+    def _parse(self, sentences: Sequence[str]) -> list[Parse]:
+        tokens = [[t for t in self._tokens(sentence) if not t.is_space] for sentence in sentences]
+        written = [[token.text for token in some] for some in tokens if some]
+        found = iter(self._pipeline(written).sentences if written else ())
+        return [_read([t.idx for t in some], next(found)) if some else Parse((), (), ()) for some in tokens]
+
+
+def find_models(chosen: str) -> tuple[str, str]:
+    """The folder of models and the package in it that ``chosen`` stands for."""
+    from stanza.resources.common import DEFAULT_MODEL_DIR, load_resources_json
+
+    is_folder = os.sep in chosen or (chosen != "" and Path(chosen).is_dir())
+    folder, package = (chosen, "") if is_folder else (DEFAULT_MODEL_DIR, chosen)
+    try:
+        packages = sorted(load_resources_json(folder)["en"]["packages"])
+    except (OSError, ValueError, KeyError) as error:
+        raise ParserError(f"no English Stanza models in {folder}: {_download()}") from error
+    if not package:
+        package = packages[0] if len(packages) == 1 else DEFAULT_PACKAGE
+    if package not in packages:
+        raise ParserError(f"no Stanza package {package!r} in {folder}: it has {', '.join(packages)}")
+    return folder, package
+
+
+def _load(folder: str, package: str) -> Any:
+    import stanza
+    from stanza.pipeline.core import PipelineRequirementsException
+
+    try:
+        return stanza.Pipeline(
+            "en",
+            dir=folder,
+            package=package,
+            processors=PROCESSORS,
+            download_method=None,
+            tokenize_pretokenized=True,
+            verbose=False,
+        )
+    except FileNotFoundError as error:
+        raise ParserError(
+            f"the models of Stanza's {package} are not in {folder}: {_download(package)}"
+        ) from error
+    except (OSError, ValueError, RuntimeError, UnpicklingError, PipelineRequirementsException) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise ParserError(f"Stanza's {package} in {folder} does not load: {reason}") from error
+
+
+def _download(package: str = DEFAULT_PACKAGE) -> str:
+    which = "" if package == DEFAULT_PACKAGE else f", package='{package}'"
+    return f"python -c \"import stanza; stanza.download('en'{which})\""
+
+
+def _digest(config: dict[str, Any]) -> str:
+    """The weights that decide tags and dependencies: a name and a version do not tell trained ones apart."""
+    weights = hashlib.sha256()
+    for processor in READ:
+        with open(config[f"{processor}_model_path"], "rb") as file:
+            weights.update(hashlib.file_digest(file, "sha256").digest())
+    return weights.hexdigest()[:DIGITS]
+
+
+def _read(offsets: Sequence[int], sentence: Any) -> Parse:
+    words = sentence.words
+    return Parse(
+        tuple(offsets),
+        tuple(intern(word.xpos) for word in words),
+        tuple(intern(word.deprel) for word in words),
+    )

@@ -1,0 +1,51 @@
+"""What speaks of a person: mentions, and the bundled words that give them away."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Literal
+
+from harness.core import Span
+
+Gender = Literal["male", "female"]
+Kind = Literal["name", "pronoun", "nominal", "other"]  # other: no reference to a person
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """``start`` and ``end`` are character offsets, ``head`` the index of the head token; ``gender`` is
+    None where the words do not say; ``title`` is the span of a title before a name that says
+    a gender (*Mr.*)."""
+
+    start: int
+    end: int
+    kind: Kind
+    head: int
+    gender: Gender | None = None
+    title: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """Lower-case words for persons, each with the gender it says, None where it says neither."""
+
+    given: Mapping[str, Gender | None]
+    nouns: Mapping[str, Gender | None]
+    titles: Mapping[str, Gender | None]
+
+
+@cache
+def vocabulary() -> Vocabulary:
+    """The bundled words (``data/persons.toml``)."""
+    text = resources.files("harness").joinpath("data/persons.toml").read_text(encoding="utf-8")
+    tables = tomllib.loads(text)
+    return Vocabulary(*(_by_word(tables[key]) for key in ("given_names", "nouns", "titles")))
+
+
+def _by_word(table: Mapping[str, list[str]]) -> dict[str, Gender | None]:
+    genders: dict[str, Gender | None] = {"male": "male", "female": "female", "neutral": None}
+    return {word: genders[group] for group, words in table.items() for word in words}

@@ -1,0 +1,92 @@
+"""Whole texts through a full spaCy pipeline, named entities included: what coreference reads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from harness.errors import ParserError
+from harness.language.parsers import default_pipeline
+from harness.language.reading import Named, Reading, Token
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc
+
+BATCH = 16  # whole texts, not sentences
+UNREAD = ("lemmatizer", "attribute_ruler")
+_CAPITALS = r"\b[^\W\d_a-z](?:['’]?[^\Wa-z])*\b"
+_SHOUTED = re.compile(rf"{_CAPITALS}(?:[^\w<>]+{_CAPITALS}){{3,}}")
+_WORD = re.compile(r"[^\W\d_](?:['’]?[^\W_])*")
+
+
+class SpacyReader:
+    """Reads texts in batches. Raises ``ParserError`` where the pipeline does not load or lacks a part.
+
+    ``names``, in lower case, keep their capital where a passage in ALL CAPS is lowered for the tagger,
+    which otherwise takes each of its words for a name.
+    """
+
+    def __init__(self, pipeline: str | None = None, names: Collection[str] = frozenset()) -> None:
+        pipeline = pipeline or default_pipeline()
+        self._nlp = load_pipeline(pipeline)
+        missing = sorted({"tagger", "parser", "ner"} - set(self._nlp.pipe_names))
+        if missing:
+            raise ParserError(f"spaCy pipeline {pipeline} has no {' and no '.join(missing)}: use another one")
+        self._names = names
+        self.name = f"spacy:{pipeline} {self._nlp.meta['version']}"
+
+    def read(self, texts: Iterable[str]) -> Iterator[Reading]:
+        pairs = ((lowered(text, self._names), text) for text in texts)
+        for doc, text in self._nlp.pipe(pairs, as_tuples=True, batch_size=BATCH):
+            yield reading(doc, text)
+
+
+def load_pipeline(pipeline: str, exclude: Collection[str] = UNREAD) -> Language:
+    """The spaCy pipeline ``pipeline`` without the components in ``exclude``."""
+    import spacy
+
+    try:
+        return spacy.load(pipeline, exclude=list(exclude))
+    except OSError as error:
+        raise ParserError(
+            f"spaCy pipeline {pipeline!r} is not installed: python -m spacy download {pipeline}"
+        ) from error
+    except (ValueError, ImportError) as error:
+        raise ParserError(
+            f"spaCy pipeline {pipeline!r} does not load: {str(error).splitlines()[0]}"
+        ) from error
+
+
+def reading(doc: Doc, text: str) -> Reading:
+    """A parsed ``Doc`` as a ``Reading`` of ``text``, which has the same length and word borders."""
+    tokens: list[Token] = []
+    sentence = -1
+    for token in doc:
+        sentence += bool(token.is_sent_start) or not tokens
+        tokens.append(
+            Token(token.idx, token.idx + len(token), token.tag_, token.dep_, token.head.i, sentence)
+        )
+    named = tuple(Named(entity.start, entity.end, entity.label_) for entity in doc.ents)
+    return Reading.of(text, tuple(tokens), named)
+
+
+def lowered(text: str, names: Collection[str]) -> str:
+    """``text`` with its passages of four and more words in ALL CAPS in lower case, but for the first
+    letter of a sentence and of a known name; of the same length."""
+
+    def passage(match: re.Match[str]) -> str:
+        if sum(len(word) > 1 for word in _WORD.findall(match[0])) < 4 or not match[0].isupper():
+            return match[0]
+        return _WORD.sub(lambda word: _lower(word, match[0], names), match[0])
+
+    changed = _SHOUTED.sub(passage, text)
+    return changed if len(changed) == len(text) else text
+
+
+def _lower(word: re.Match[str], passage: str, names: Collection[str]) -> str:
+    low = word[0].lower()
+    first = re.search(r"(?:^|[.!?]\W*)$", passage[: word.start()]) is not None
+    bare = re.sub(r"['’]s$", "", low)
+    return low[:1].upper() + low[1:] if first or low == "i" or bare in names else low

@@ -1,0 +1,286 @@
+"""Words for the gaps of a text: a masked language model, an endpoint, or n-grams of the documents.
+
+``suggest`` takes texts as their parts, a gap between each two, and gives for each gap its words, the
+likeliest first: whole words of letters alone, each once.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.util import find_spec
+from itertools import groupby, islice
+from typing import Any
+
+from harness.errors import EndpointError, ModelError
+from harness.models.endpoint import LOOPBACK
+
+Text = tuple[str, ...]
+Gaps = list[list[str]]
+
+KINDS = ("mlm", "endpoint", "ngram")
+TEXTS_AT_ONCE = 16
+PIECES = 4  # asked of a masked model for each word wanted: many are parts of words or marks
+LIMIT = 512  # pieces of a text that a masked model is shown at most
+NGRAMS = 1_000_000  # kept at most, some 200 MB
+DEADLINE = 60.0
+ATTEMPTS = 4
+_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_TOKEN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|[^\w\s]")
+EDGE = ""
+
+
+class MlmSuggester:
+    """A masked language model by ``transformers``: of the hub, or of a folder. Raises ``ModelError``."""
+
+    def __init__(self, model: str, revision: str | None = None) -> None:
+        if not (find_spec("torch") and find_spec("transformers")):
+            raise ModelError(
+                "words by a masked model need an extra: pip install 'hinter-harness[transformers]'"
+            )
+        from transformers import AutoModelForMaskedLM, AutoTokenizer
+
+        try:
+            self._tokenizer: Any = AutoTokenizer.from_pretrained(model, revision=revision)
+            self._model: Any = AutoModelForMaskedLM.from_pretrained(
+                model, revision=revision, use_safetensors=True
+            ).eval()
+        except (OSError, ValueError, ImportError) as error:
+            reason = str(error).strip().splitlines()[0]
+            raise ModelError(f"masked model {model!r} does not load: {reason}") from error
+        if self._tokenizer.mask_token is None:
+            raise ModelError(
+                f"{model!r} has no mask: name a masked language model, such as bert-base-uncased"
+            )
+        positions = getattr(self._model.config, "max_position_embeddings", LIMIT)
+        self._limit = min(self._tokenizer.model_max_length, positions, LIMIT)
+        vocabulary = self._tokenizer.get_vocab()
+        self._start = next((mark for mark in ("Ġ", "▁") if f"{mark}the" in vocabulary), "")
+        self.name = f"mlm:{model}" + (f"@{revision}" if revision else "")
+
+    def learn(self, text: str) -> None:
+        """Nothing: it has read enough."""
+
+    def suggest(self, texts: Sequence[Text], words: int) -> list[Gaps]:
+        """Texts of one length go together: padding would change what the model makes of them."""
+        mask = self._tokenizer.mask_token
+        joined = [mask.join(part.replace(mask, " ") for part in parts) for parts in texts]
+        encoded = (
+            self._tokenizer(joined, truncation=True, max_length=self._limit)["input_ids"] if texts else []
+        )
+        found: list[Gaps] = [[] for _ in texts]
+        by_length = sorted(range(len(texts)), key=lambda i: len(encoded[i]))
+        for _, same in groupby(by_length, key=lambda i: len(encoded[i])):
+            while batch := list(islice(same, TEXTS_AT_ONCE)):
+                for index, gaps in zip(batch, self._batch([encoded[i] for i in batch], words), strict=True):
+                    cut_off = len(texts[index]) - 1 - len(gaps)
+                    found[index] = gaps + [[] for _ in range(cut_off)]
+        return found
+
+    def _batch(self, encoded: Sequence[list[int]], words: int) -> list[Gaps]:
+        import torch
+
+        ids = torch.tensor(encoded)
+        with torch.inference_mode():
+            logits = self._model(input_ids=ids, attention_mask=torch.ones_like(ids)).logits
+        found: list[Gaps] = []
+        for own, scores in zip(ids, logits, strict=True):
+            places = (own == self._tokenizer.mask_token_id).nonzero().flatten()
+            best = scores[places].topk(min(words * PIECES, scores.shape[-1])).indices.tolist()
+            found.append([self._words(pieces, words) for pieces in best])
+        return found
+
+    def _words(self, pieces: Sequence[int], words: int) -> list[str]:
+        tokens = self._tokenizer.convert_ids_to_tokens(pieces)
+        whole = [t.removeprefix(self._start) for t in tokens if t.startswith(self._start)]
+        return _distinct(whole, words)
+
+
+class EndpointSuggester:
+    """A model behind an OpenAI-compatible endpoint, asked for a JSON list of words for each gap.
+
+    Raises ``EndpointError`` where it cannot be asked; an answer that is no list gives no words.
+    """
+
+    def __init__(self, model: str, base_url: str, key: str = "none") -> None:
+        self._model = model
+        self._url = base_url.rstrip("/") + "/chat/completions"
+        self._headers = {"Authorization": f"Bearer {key}"}
+        self.name = f"endpoint:{model}"
+
+    def learn(self, text: str) -> None:
+        """Nothing: it has read enough."""
+
+    def suggest(self, texts: Sequence[Text], words: int) -> list[Gaps]:
+        import httpx2
+
+        try:
+            proxies = httpx2.URL(self._url).host not in LOOPBACK
+        except httpx2.InvalidURL as error:
+            raise EndpointError(f"words from {self._url}: {error}") from error
+        with httpx2.Client(timeout=DEADLINE, headers=self._headers, trust_env=proxies) as client:
+            return [
+                [self._ask(client, parts, gap, words) for gap in range(len(parts) - 1)] for parts in texts
+            ]
+
+    def _ask(self, client: Any, parts: Text, gap: int, words: int) -> list[str]:
+        sentence = " ".join("".join(_with_gap(parts, gap)).split())
+        question = (
+            f"Which single words fit the gap ____ in this text? Give {words} different ones, the likeliest"
+            f" first, as a JSON list of strings and nothing else.\n\n{sentence}"
+        )
+        body = {
+            "model": self._model,
+            "messages": [{"role": "user", "content": question}],
+            "temperature": 0,
+            "seed": 0,
+            "max_tokens": 16 + 8 * words,
+        }
+        return _distinct(_listed(self._post(client, body)), words)
+
+    def _post(self, client: Any, body: Mapping[str, Any]) -> str:
+        """The words of one answer; what may succeed later is tried again."""
+        import httpx2
+        from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
+
+        retrying = Retrying(
+            retry=retry_if_exception_type((_Busy, httpx2.TransportError)),
+            stop=stop_after_attempt(ATTEMPTS),
+            wait=wait_random_exponential(multiplier=0.2, max=10),
+            reraise=True,
+        )
+        try:
+            return retrying(self._once, client, body)
+        except (_Busy, httpx2.HTTPError, ValueError, LookupError, TypeError) as error:
+            reason = " ".join(str(error).split())[:200] or type(error).__name__
+            raise EndpointError(f"words from {self._url}: {reason}") from error
+
+    def _once(self, client: Any, body: Mapping[str, Any]) -> str:
+        answer = client.post(self._url, json=body)
+        if answer.status_code == 429 or answer.status_code >= 500:
+            raise _Busy(f"status {answer.status_code}")
+        answer.raise_for_status()
+        return str(answer.json()["choices"][0]["message"]["content"] or "")
+
+
+class _Busy(Exception):
+    """A refusal that may be withdrawn."""
+
+
+class NgramSuggester:
+    """The words seen between the same neighbours in the documents learnt, then after the left one or before
+    the right one. At most ``most`` different n-grams are kept, the first that came."""
+
+    def __init__(self, most: int = NGRAMS) -> None:
+        self._between: dict[tuple[str, str], Counter[str]] = {}
+        self._left = most
+        self.name = "ngram"
+
+    def learn(self, text: str) -> None:
+        tokens = [EDGE, *_tokens(text), EDGE]
+        for left, word, right in zip(tokens, tokens[1:], tokens[2:], strict=False):
+            if _WORD.fullmatch(word):
+                for context in ((left, right), (left, "*"), ("*", right)):
+                    self._count(context, word)
+
+    def suggest(self, texts: Sequence[Text], words: int) -> list[Gaps]:
+        return [
+            [
+                self._words(_last(parts[: gap + 1]), _first(parts[gap + 1 :]), words)
+                for gap in range(len(parts) - 1)
+            ]
+            for parts in texts
+        ]
+
+    def _count(self, context: tuple[str, str], word: str) -> None:
+        seen = self._between.get(context)
+        if seen is not None and word in seen:
+            seen[word] += 1
+        elif self._left:
+            self._left -= 1
+            self._between.setdefault(context, Counter())[word] = 1
+
+    def _words(self, left: str, right: str, words: int) -> list[str]:
+        ranked: list[str] = []
+        nothing: Counter[str] = Counter()
+        after, before = (self._between.get(c, nothing) for c in ((left, "*"), ("*", right)))
+        ranked += _ordered(self._between.get((left, right), nothing))
+        ranked += _ordered(Counter({word: after[word] * before[word] for word in after if word in before}))
+        ranked += _ordered(after) + _ordered(before)
+        return _distinct(ranked, words)
+
+
+Suggester = MlmSuggester | EndpointSuggester | NgramSuggester
+
+
+def load(
+    kind: str | None = None,
+    *,
+    model: str | None = None,
+    revision: str | None = None,
+    endpoint: tuple[str, str, str] | None = None,
+) -> Suggester:
+    """The suggester ``mlm`` (of ``model``), ``endpoint`` (model, base URL, key) or ``ngram``.
+
+    None: the first of them that is there, a masked model where one is named and loads. Raises ``ModelError``.
+    """
+    if kind == "mlm":
+        if model is None:
+            raise ModelError("suggester mlm: name a masked language model, such as bert-base-uncased")
+        return MlmSuggester(model, revision)
+    if kind == "endpoint":
+        if endpoint is None:
+            raise ModelError("suggester endpoint: name its model and base URL")
+        return EndpointSuggester(*endpoint)
+    if kind == "ngram":
+        return NgramSuggester()
+    if kind is not None:
+        raise ModelError(f"unknown suggester {kind!r}: use {', '.join(KINDS)}")
+    if model is not None:
+        try:
+            return MlmSuggester(model, revision)
+        except ModelError:
+            pass  # the extra or the weights are not there; the name of what is taken says so
+    return EndpointSuggester(*endpoint) if endpoint else NgramSuggester()
+
+
+def _tokens(text: str) -> list[str]:
+    return [token.lower() for token in _TOKEN.findall(text)]
+
+
+def _last(parts: Sequence[str]) -> str:
+    tokens = _tokens(parts[-1])
+    return tokens[-1] if tokens else EDGE
+
+
+def _first(parts: Sequence[str]) -> str:
+    tokens = _tokens(parts[0])
+    return tokens[0] if tokens else EDGE
+
+
+def _ordered(counts: Counter[str]) -> list[str]:
+    return [word for word, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
+
+
+def _with_gap(parts: Text, gap: int) -> Iterable[str]:
+    """The text with a blank in ``gap``, the other gaps closed."""
+    yield parts[0]
+    for index, part in enumerate(parts[1:]):
+        yield f"____{part}" if index == gap else part
+
+
+def _listed(answer: str) -> list[str]:
+    """The strings of the first JSON list in an answer."""
+    start, end = answer.find("["), answer.find("]")
+    try:
+        found = json.loads(answer[start : end + 1]) if 0 <= start < end else []
+    except ValueError:
+        return []
+    return [str(word).strip() for word in found if isinstance(word, str)]
+
+
+def _distinct(found: Iterable[str], words: int) -> list[str]:
+    whole = (word for word in found if _WORD.fullmatch(word) and word.replace("-", "").isalpha())
+    return list(dict.fromkeys(whole))[:words]

@@ -1,0 +1,156 @@
+"""The files of a text classifier, in a folder or on the hub: what it is, its tokenizer, its weights.
+
+Remote code is not run and pickled weights are not read.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from harness.errors import ModelError
+
+LABELS_SHOWN = 12
+UNLIMITED = 10**9  # tokenizers say 1e30 for "not known"
+DECIDES = (".json", ".model", ".safetensors", ".txt")
+OFFSET_POSITIONS = ("camembert", "longformer", "roberta", "xlm-roberta")
+SINGLE, MULTI, REGRESSION = "single_label_classification", "multi_label_classification", "regression"
+
+Encoding = Mapping[str, list[int]]
+
+
+class Files:
+    """A classifier on disk or on the hub: its configuration at once, the rest when it is needed."""
+
+    def __init__(self, source: str, revision: str | None) -> None:
+        self._name = f"transformers:{source}"
+        path = Path(source).expanduser()
+        folder = path if path.is_dir() else None
+        if folder is None and (path.is_absolute() or source.startswith((".", "~")) or source.count("/") > 1):
+            raise ModelError(f"{source}: no such model folder")
+        if folder is not None and not any(folder.glob("*.safetensors")):
+            raise ModelError(self._unsafe())
+        self._folder = folder is not None
+        self._place: dict[str, Any] = {
+            "pretrained_model_name_or_path": str(folder or source),
+            "revision": revision or "main",
+            "trust_remote_code": False,
+        }
+        self._lock = threading.RLock()
+        self._loaded: Any = None
+        self._config: Any = self._load("AutoConfig")
+        if folder is not None:
+            self.identity: Mapping[str, Any] = {"kind": "transformers", "sha256": digest(folder)}
+        else:  # from here on nothing but the commit the configuration came from
+            self._place["revision"] = getattr(self._config, "_commit_hash", None) or self._place["revision"]
+            self.identity = {"kind": "transformers", "name": source, "revision": self._place["revision"]}
+        self.problem: str | None = getattr(self._config, "problem_type", None)
+        self.labels = tuple(str(label) for _, label in sorted(self._config.id2label.items()))
+        if self.problem == REGRESSION or len(self.labels) < 2:
+            raise ModelError(f"{self._name} gives a number, not labels: use a text-classification model")
+
+    @property
+    def tokenizer(self) -> Any:
+        with self._lock:
+            if self._loaded is None:
+                self._loaded = self._load("AutoTokenizer")
+            return self._loaded
+
+    @property
+    def context(self) -> int | None:
+        positions = getattr(self._config, "max_position_embeddings", None) or 0
+        if self._config.model_type in OFFSET_POSITIONS:
+            positions -= (self._config.pad_token_id or 0) + 1
+        limits = [n for n in (self.tokenizer.model_max_length, positions) if 0 < n < UNLIMITED]
+        return int(min(limits)) if limits else None
+
+    def encode(self, text: str) -> Encoding:
+        """Token ids and masks of one text, whole. Any thread may ask; a tokenizer bears one at a time."""
+        with self._lock:
+            encoding: Encoding = dict(self.tokenizer(text, truncation=False, verbose=False))
+            return encoding
+
+    def network(self) -> Any:
+        """The network with its weights, on the device there is. Raises ``ModelError``."""
+        import torch
+
+        network, info = self._load(
+            "AutoModelForSequenceClassification",
+            dtype=torch.float32,
+            use_safetensors=True,
+            output_loading_info=True,
+        )
+        if missing := sorted(info["missing_keys"]):
+            raise ModelError(
+                f"{self._name} is not a fine-tuned classifier: its weights lack {listed(missing)}, which"
+                " would be random"
+            )
+        mps = torch.backends.mps.is_available()
+        device = "cuda" if torch.cuda.is_available() else "mps" if mps else "cpu"
+        return network.to(device).eval()
+
+    def _load(self, kind: str, **more: Any) -> Any:
+        try:
+            import transformers
+
+            with _quiet(transformers.utils.logging, bars=not self._folder):
+                return getattr(transformers, kind).from_pretrained(**self._place, **more)
+        except Exception as error:  # whatever a library of many authors raises for a file it cannot use
+            if more and "safetensors" in str(error) and isinstance(error, OSError):
+                raise ModelError(self._unsafe()) from error
+            raise ModelError(f"{self._name} does not load: {one_line(error)}") from error
+
+    def _unsafe(self) -> str:
+        return (
+            f"{self._name} has no *.safetensors weights, and pickled ones can run code: save it again with"
+            " save_pretrained() of a current transformers"
+        )
+
+
+@contextmanager
+def _quiet(library: Any, bars: bool) -> Iterator[None]:
+    """Without the libraries' warnings, which are for those who train; an error says all on its one line."""
+    hub = logging.getLogger("huggingface_hub")
+    level, hub_level, shown = library.get_verbosity(), hub.level, library.is_progress_bar_enabled()
+    library.set_verbosity_error()
+    hub.setLevel(logging.ERROR)
+    if not bars:
+        library.disable_progress_bar()
+    try:
+        yield
+    finally:
+        library.set_verbosity(level)
+        hub.setLevel(hub_level)
+        if shown and not bars:
+            library.enable_progress_bar()
+
+
+def digest(folder: Path) -> str:
+    """SHA-256 of all in a model's folder that can change its answers: configuration, tokenizer, weights."""
+    whole = sha256()
+    for file in sorted(folder.iterdir()):
+        if file.suffix in DECIDES and file.is_file():
+            with file.open("rb") as opened:
+                part = sha256()
+                while block := opened.read(1 << 20):
+                    part.update(block)
+            whole.update(f"{file.name} {part.hexdigest()}\n".encode())
+    return whole.hexdigest()
+
+
+def one_line(error: BaseException) -> str:
+    """What an error says, on one line and not too long."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text if len(text) <= 300 else f"{text[:299]}…"
+
+
+def listed(labels: Sequence[str]) -> str:
+    """The labels, the first of very many."""
+    more = len(labels) - LABELS_SHOWN
+    shown = ", ".join(labels[:LABELS_SHOWN]) or "none"
+    return f"{shown} and {more} more" if more > 0 else shown

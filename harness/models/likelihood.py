@@ -1,0 +1,160 @@
+"""How likely a text is under a language model, as a measure of its fluency; here behind an endpoint.
+
+The log-likelihood of a text is the sum, over its tokens, of the natural logarithm of each token's probability
+after those before it. The first token counts only where the model puts a start token before it: nothing
+else says what it follows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from harness.core import Failure
+from harness.errors import EndpointError, Transient
+from harness.models import wire
+from harness.models.endpoint import Endpoint, Key, content, retry_after, root
+
+DEADLINE = 120.0
+CONCURRENCY = 8
+PROBE = "The quick brown fox jumps over the lazy dog."
+
+Measure = Literal["log_likelihood", "matches_per_100_words"]
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """``total`` over ``units``: nats over tokens, or hundreds of matches over words."""
+
+    total: float
+    units: int
+
+    @property
+    def mean(self) -> float:
+        return self.total / self.units
+
+
+class Scorer(Protocol):
+    """Who says how fluent a text is. ``identity`` is all that can change a score; it is complete once
+    ``prepare`` is done, which raises ``EndpointError`` or ``ModelError`` for what cannot score any text.
+
+    ``score`` returns a ``Failure`` for what it cannot score, and raises ``Transient`` for what it may later.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def measure(self) -> Measure: ...
+
+    @property
+    def identity(self) -> Mapping[str, Any]: ...
+
+    @property
+    def concurrency(self) -> int: ...
+
+    async def prepare(self) -> None: ...
+
+    async def score(self, text: str) -> Score | Failure: ...
+
+    async def close(self) -> None: ...
+
+
+class EndpointLikelihood:
+    """A model called ``name`` at an endpoint whose /completions echoes a prompt with its log-probabilities.
+
+    vLLM does. llama.cpp and most hosted APIs ignore ``echo``, which ``prepare`` finds out: what they send is
+    the log-probability of their own words.
+    """
+
+    measure: Measure = "log_likelihood"
+    concurrency = CONCURRENCY
+
+    def __init__(self, name: str, base_url: str, key: Key, api_version: str | None = None) -> None:
+        self.name = name
+        self.url = base_url.rstrip("/")
+        self.identity: Mapping[str, Any] = {"kind": "openai", "base_url": self.url, "name": name}
+        self._key = key
+        self._api_version = api_version
+        self._connected: Endpoint | None = None
+
+    async def prepare(self) -> None:
+        found = await self.score(PROBE)
+        if isinstance(found, Failure):
+            raise EndpointError(
+                f"{self.name}: {self.url} gives no log-probabilities of a prompt ({found.message}): use a "
+                "server that does, as vLLM, or transformers:NAME_OR_FOLDER"
+            )
+
+    async def score(self, text: str) -> Score | Failure:
+        """One request: the prompt echoed, nothing generated, the probability of each of its tokens."""
+        asked = {"prompt": text, "max_tokens": 0, "echo": True, "logprobs": 1, "temperature": 0.0}
+        answer = await self._post({"model": self.name, **asked})
+        return answer if isinstance(answer, Failure) else read(answer, text)
+
+    async def close(self) -> None:
+        if self._connected is not None:
+            await self._connected.client.close()
+            self._connected = None
+
+    async def _post(self, body: Mapping[str, Any]) -> Any:
+        import httpx2
+
+        if self._connected is None:
+            self._connected = Endpoint.connect(self.url, self._key, self.concurrency, self._api_version)
+        endpoint = self._connected
+        await endpoint.ready()
+        try:
+            async with asyncio.timeout(DEADLINE):
+                answer = await endpoint.post("/completions", body)
+            if answer.is_success:
+                endpoint.heed(answer.headers)
+                return answer.json()
+        except (TimeoutError, httpx2.TimeoutException) as error:
+            raise Transient(f"no answer within {DEADLINE:.0f} s", throttled=True) from error
+        except httpx2.TransportError as error:
+            raise Transient(f"{endpoint.url}: {root(error)}") from error
+        except (httpx2.HTTPError, ValueError) as error:
+            raise Transient(f"{endpoint.url}: not a completion: {wire.one_line(error)}") from error
+        after = retry_after(answer.headers)
+        try:
+            return wire.classify(answer.status_code, content(answer), None, after)
+        except Transient as transient:
+            if transient.throttled:
+                endpoint.pause(after or 1.0)
+            raise
+        except EndpointError as terminal:
+            raise EndpointError(f"{self.name}: {terminal}") from None
+
+
+def read(answer: Any, text: str) -> Score | Failure:
+    """The log-likelihood of ``text`` in a completion that echoes it.
+
+    A server that cannot generate nothing adds tokens of its own behind those of the prompt, which ``usage``
+    counts. Raises ``Transient`` where the completion is none.
+    """
+    if not isinstance(answer, Mapping):
+        raise Transient("a reply that is no JSON object")
+    if answer.get("error"):
+        return wire.classify(200, answer)
+    choices = answer.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    if not isinstance(choice, Mapping) or not isinstance(choice.get("text"), str):
+        raise Transient("a reply without a text")
+    if not choice["text"].startswith(text):
+        return Failure("failed", "echo is ignored")
+    logprobs, usage = choice.get("logprobs"), answer.get("usage")
+    values = logprobs.get("token_logprobs") if isinstance(logprobs, Mapping) else None
+    count = usage.get("prompt_tokens") if isinstance(usage, Mapping) else None
+    if not isinstance(values, list) or not isinstance(count, int) or not 0 < count <= len(values):
+        return Failure("failed", "the prompt is echoed without them")
+    first, *rest = values[:count]
+    known = [*([] if first is None else [first]), *rest]
+    if not known:
+        return Failure("failed", "a single token has nothing before it")
+    if not all(isinstance(value, int | float) and math.isfinite(value) for value in known):
+        return Failure("failed", "some of them are missing")
+    return Score(math.fsum(known), len(known))

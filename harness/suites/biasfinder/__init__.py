@@ -1,0 +1,1 @@
+"""BiasFinder: bias-uncovering test cases from templates mined in real texts (Asyrofi et al. 2021)."""

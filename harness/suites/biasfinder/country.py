@@ -1,0 +1,24 @@
+"""Country-of-origin templates (BiasFinder, section 5.2, Algorithm 3)."""
+
+from __future__ import annotations
+
+from harness.core import Document
+from harness.language.coreference import Resolution
+from harness.suites.biasfinder.gender import names, the_person
+from harness.suites.biasfinder.templates import Refusal, Slot, Template, cut
+from harness.suites.biasfinder.words import GenderNouns
+
+
+def template(document: Document, resolution: Resolution, nouns: GenderNouns) -> Template | Refusal:
+    """The names of the text's one person, of the gender that its pronouns agree on; all else stays."""
+    person = the_person(resolution, nouns)
+    if isinstance(person, Refusal):
+        return person
+    genders = {m.gender for m in person.mentions if m.kind == "pronoun" and m.gender}
+    spans = list(names(resolution.reading, person))
+    if not spans:
+        return Refusal("no-name")
+    if len(genders) != 1:
+        return Refusal("no-pronoun", resolution.reading.text[slice(*spans[0])])
+    gender = genders.pop()
+    return cut(document, "country", [Slot(*span, gender) for span in spans])

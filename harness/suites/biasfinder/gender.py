@@ -1,0 +1,125 @@
+"""Gender templates (BiasFinder, section 4.1, Algorithm 1) and the filter that country templates share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import chain
+
+from harness.core import Document, Span
+from harness.language.coreference import Entity, Resolution
+from harness.language.mentions import pronoun_slot
+from harness.language.person_names import left_over, strangers
+from harness.language.persons import Mention
+from harness.language.reading import Reading
+from harness.suites.biasfinder.templates import Kind, Refusal, Slot, Template, cut
+from harness.suites.biasfinder.words import MARKED, PRONOUN_KINDS, TITLES, GenderNouns
+
+PARTITIVES = frozenset({"one", "kind", "sort", "type", "part"})
+
+
+def template(document: Document, resolution: Resolution, nouns: GenderNouns) -> Template | Refusal:
+    """The gender template of a text: each name, gendered pronoun and gender noun of its one person."""
+    person = the_person(resolution, nouns)
+    if isinstance(person, Refusal):
+        return person
+    reading = resolution.reading
+    slots: list[Slot] = []
+    for mention in person.mentions:
+        found = list(_slots(reading, mention, nouns))
+        if not found and mention.gender is not None:
+            return Refusal("gendered-word", reading.text[mention.start : mention.end])
+        if mention.title and _title_kind(reading, mention.title, nouns) is None:
+            return Refusal("gendered-word", reading.text[slice(*mention.title)])
+        slots += [*found, *_among(reading, mention, nouns)]
+    for index, token in enumerate(reading.tokens):
+        if reading.lower(index) in MARKED and token.tag[:2] == "JJ":
+            return Refusal("gendered-word", reading.word(index))
+    return cut(document, "gender", slots) if slots else Refusal("no-person")
+
+
+def the_person(resolution: Resolution, nouns: GenderNouns) -> Entity | Refusal:
+    """The only person of a text (*filter* of Algorithm 1), or why there is none.
+
+    A person is referred to by a name, by a gendered pronoun or by a noun that says a gender; a noun
+    that says none (*the doctor*) may stand among these, but makes no person by itself. A name that is
+    on no list and that nothing but names refers to is too often the title of a work to be sure of, and
+    a text with another proper noun that may be a person is refused too.
+    """
+    reading = resolution.reading
+    persons = [e for e in resolution.entities if any(_refers(reading, m, nouns) for m in e.mentions)]
+    if not persons:
+        return Refusal("no-person")
+    if len(persons) > 1:
+        heads = (e.mentions[0] for e in persons[:2])
+        return Refusal("two-persons", ", ".join(reading.text[m.start : m.end] for m in heads))
+    person = persons[0]
+    sure = person.person and any(_proves(reading, m) for m in person.mentions)
+    if not sure or len(person.genders) > 1:
+        return Refusal("unclear", ", ".join(reading.text[m.start : m.end] for m in person.mentions))
+    missed = next(chain(strangers(reading, person.mentions), left_over(reading, person.mentions)), None)
+    return Refusal("unclear", reading.text[slice(*missed)]) if missed else person
+
+
+def names(reading: Reading, person: Entity) -> Iterator[tuple[int, int]]:
+    """The spans of a person's names; with the lone apostrophe of a possessive (*James'*)."""
+    for mention in person.mentions:
+        if mention.kind == "name":
+            yield mention.start, _possessive_end(reading.text, mention.end)
+
+
+def _proves(reading: Reading, mention: Mention) -> bool:
+    """Whether a mention alone says that there is a person: *she*, *the guy*, *Mr. Fox*, *Steven*."""
+    modifies = mention.kind == "name" and reading.tokens[mention.head].dep == "compound"
+    return mention.gender is not None and not modifies
+
+
+def _refers(reading: Reading, mention: Mention, nouns: GenderNouns) -> bool:
+    if mention.kind == "other":
+        return False
+    return mention.kind != "nominal" or mention.gender is not None or reading.lower(mention.head) in nouns
+
+
+def _slots(reading: Reading, mention: Mention, nouns: GenderNouns) -> Iterator[Slot]:
+    if mention.kind == "name":
+        yield Slot(mention.start, _possessive_end(reading.text, mention.end), "name")
+        kind = _title_kind(reading, mention.title, nouns) if mention.title else None
+        if mention.title and kind:
+            yield Slot(*mention.title, kind)
+    elif mention.kind == "pronoun":
+        yield Slot(mention.start, mention.end, PRONOUN_KINDS[pronoun_slot(reading, mention.head)])
+    elif reading.lower(mention.head) in nouns:
+        yield from _noun_slots(reading, mention.head, nouns)
+
+
+def _noun_slots(reading: Reading, index: int, nouns: GenderNouns) -> Iterator[Slot]:
+    token = reading.tokens[index]
+    form = nouns.get(reading.word(index))
+    yield Slot(token.start, token.end, "gaw" if form and form.number == "singular" else "gaw-pl")
+    if index and reading.lower(index - 1) in ("a", "an"):
+        article = reading.tokens[index - 1]
+        yield Slot(article.start, article.end, "det")
+
+
+def _possessive_end(text: str, end: int) -> int:
+    return end + 1 if text[end - 1].lower() == "s" and re.match(r"['’] ", text[end : end + 2]) else end
+
+
+def _title_kind(reading: Reading, title: Span, nouns: GenderNouns) -> Kind | None:
+    """The placeholder of a gendered title, None for one without a counterpart."""
+    word = reading.text[slice(*title)].lower().rstrip(".")
+    if word in TITLES:
+        return "title"
+    return "gaw" if word in nouns else None
+
+
+def _among(reading: Reading, mention: Mention, nouns: GenderNouns) -> Iterator[Slot]:
+    """*She is one of the funniest women*: the plural that the person is said to be one of."""
+    token = reading.tokens[mention.head]
+    if token.dep != "nsubj":
+        return
+    for one in reading.children[token.head]:
+        if reading.tokens[one].dep == "attr" and reading.lower(one) in PARTITIVES:
+            for index in reading.subtree(one):
+                if reading.tokens[index].tag in ("NN", "NNS") and reading.lower(index) in nouns:
+                    yield from _noun_slots(reading, index, nouns)

@@ -1,0 +1,186 @@
+"""Import of the groups that posts are about, as in the Social Bias Inference Corpus (SBIC, Sap et al. 2020).
+
+A table names a group and its category a row: ``targetMinority`` and ``targetCategory`` of SBIC's aggregates
+(JSON lists), or ``group`` and ``category``. Most names are free text. What can be exchanged without a change
+of number or gender is a phrase that ends in a plain noun for persons, for another with the same noun: "Asian
+folks" for "Irish folks". The rest is dropped, slurs and insults with it: they are mostly bare nouns.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+import tomli_w
+
+from harness.errors import LexiconError
+from harness.suites.hinter.spelling import cleaned
+
+GROUP_COLUMNS = ("targetMinority", "group")
+CATEGORY_COLUMNS = ("targetCategory", "category")
+PERSONS = ("people", "folks", "women", "men", "children", "kids", "girls", "boys")
+PLAIN = re.compile(r"[^\W\d_]+(?:[ -][^\W\d_]+)*")
+DESCRIBING_WORDS = 2
+NO_DESCRIPTION = {
+    "all",
+    "and",
+    "any",
+    "every",
+    "hideous",
+    "in",
+    "many",
+    "most",
+    "no",
+    "non",
+    "not",
+    "of",
+    "or",
+    "some",
+    "the",
+    "ugly",
+    "who",
+    "with",
+}
+# The first 12 hex digits of the SHA-256 of slurs and insults in lower case; they need not be spelled here.
+# fmt: off
+OFFENSIVE = {
+    "08a841e99678", "120f6e5b4ea3", "158869a97379", "16ea09fc78ca", "22fc75e65a0e", "3b1e0d7c5dd4",
+    "4b18aefe826a", "566f532d486c", "886d51e97ad7", "8f5083e3e5c7", "98b52c4b6b7d", "9915ba2d8222",
+    "9ae315a94e42", "bb87adf8aa78", "c2c3b68b4883", "c3de533e9b7f", "cc02032349c8", "e84dde508a60",
+    "eef3bd091670", "f9d0d9b18ae9",
+}
+# fmt: on
+FIELD_LIMIT = 1_000_000  # characters; a post is a field
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The phrases kept: attribute -> plain noun -> phrases. ``dropped`` has a line for each name left out."""
+
+    attributes: Mapping[str, Mapping[str, tuple[str, ...]]]
+    dropped: tuple[str, ...]
+    rows: int
+    sources: tuple[str, ...]
+
+    @property
+    def phrases(self) -> int:
+        return sum(len(some) for nouns in self.attributes.values() for some in nouns.values())
+
+
+def is_table(file: Path) -> bool:
+    """Whether the first line of ``file`` has the columns of a group and its category."""
+    try:
+        with file.open(encoding="utf-8-sig") as lines:
+            header = next(csv.reader(lines), [])
+    except (OSError, UnicodeDecodeError, csv.Error):
+        return False
+    return None not in _columns(header)
+
+
+def read(files: Sequence[Path], attribute: str | None = None) -> Groups:
+    """The groups in the tables ``files``, of the category ``attribute`` alone if given.
+
+    A name that comes back is not reported: a table of posts repeats its groups. Raises ``LexiconError``.
+    """
+    found: dict[str, dict[str, dict[str, tuple[str, str]]]] = {}
+    dropped: dict[tuple[str, str], str] = {}
+    rows = 0
+    for where, name, category in _names(files):
+        if attribute is not None and category != attribute:
+            continue
+        rows += 1
+        reason = _fault(name)
+        if reason is None:
+            phrases = found.setdefault(category, {}).setdefault(name.split()[-1].lower(), {})
+            phrases.setdefault(name.lower(), (name, where))
+        else:
+            dropped.setdefault((category, name.lower()), f"{where}: {name!r} dropped: {reason}")
+    alone = [
+        f"{where}: {name!r} dropped: no other group of {noun} to exchange it for"
+        for nouns in found.values()
+        for noun, phrases in nouns.items()
+        for name, where in phrases.values()
+        if len(phrases) == 1
+    ]
+    kept = {
+        category: {n: tuple(name for name, _ in some.values()) for n, some in nouns.items() if len(some) > 1}
+        for category, nouns in found.items()
+    }
+    kept = {category: nouns for category, nouns in kept.items() if nouns}
+    if not kept:
+        of = f" of the category {attribute!r}" if attribute else ""
+        raise LexiconError(f"{', '.join(map(str, files))}: no two groups{of} that can replace each other")
+    sources = tuple(file.name for file in files)
+    return Groups(kept, (*dropped.values(), *alone), rows, sources)
+
+
+def to_toml(groups: Groups) -> str:
+    """The lexicon, as TOML: a set for each plain noun, whose phrases all replace each other."""
+    tables = {
+        category: {
+            "sets": [
+                {"name": noun, "groups": {phrase.rsplit(" ", 1)[0]: [phrase] for phrase in some}}
+                for noun, some in nouns.items()
+            ]
+        }
+        for category, nouns in groups.attributes.items()
+    }
+    return f"# Groups imported from {', '.join(groups.sources)}\n" + tomli_w.dumps({"attribute": tables})
+
+
+def _names(files: Sequence[Path]) -> Iterator[tuple[str, str, str]]:
+    """Where it stands, the name and the category of each group that has one category."""
+    csv.field_size_limit(FIELD_LIMIT)
+    for file in files:
+        try:
+            with file.open(encoding="utf-8-sig", newline="") as lines:
+                reader = csv.DictReader(lines)
+                group, category = _columns(reader.fieldnames or ())
+                for row in reader:
+                    categories = _listed(row.get(category or "") or "")
+                    for name in _listed(row.get(group or "") or ""):
+                        if name and len(categories) == 1:
+                            yield f"{file}: line {reader.line_num}", name, categories[0]
+        except OSError as error:
+            raise LexiconError(f"{file}: {error.strerror or error}") from error
+        except UnicodeDecodeError as error:
+            raise LexiconError(f"{file}: not UTF-8 at byte {error.start}") from error
+        except csv.Error as error:
+            raise LexiconError(f"{file}: line {reader.line_num}: {error}") from error
+
+
+def _columns(header: Sequence[str]) -> tuple[str | None, str | None]:
+    by_name = {name.strip().lower(): name for name in header}
+    group, category = (
+        next((by_name[n.lower()] for n in names if n.lower() in by_name), None)
+        for names in (GROUP_COLUMNS, CATEGORY_COLUMNS)
+    )
+    return group, category
+
+
+def _listed(field: str) -> list[str]:
+    """The entries of a field, a JSON list of texts or one text."""
+    try:
+        entries = json.loads(field) if field.startswith("[") else [field]
+    except ValueError:
+        entries = [field]
+    return [name for entry in entries if (name := cleaned(str(entry)))]
+
+
+def _fault(name: str) -> str | None:
+    words = name.lower().split()
+    described = re.split(r"[ -]", name.lower())
+    if any(sha256(word.encode()).hexdigest()[:12] in OFFENSIVE for word in described):
+        return "a slur or an insult"
+    if not PLAIN.fullmatch(name):
+        return "more than one group, or no plain words"
+    if words[-1] not in PERSONS:
+        return f"it does not end in one of {', '.join(PERSONS)}"
+    if not 1 <= len(words) - 1 <= DESCRIBING_WORDS or NO_DESCRIPTION & set(described):
+        return "no short description of a group"
+    return None

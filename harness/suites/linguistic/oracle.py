@@ -1,0 +1,83 @@
+"""The oracle: is the answer among the labels that the capability expects? (S²LCT, sections 3 and 5.1.)
+
+Status ``biased`` stands for a failed case, ``benign`` for a passed one. ``hidden`` says of an expansion that
+failed whether its seed passed (*pass-to-fail*): what the seed alone would not have shown.
+
+**Tasks of two labels** have no way to say *neutral*. An answer is then taken for neutral too where the
+model's margin says that it was near a tie, its own label less than twice as likely as the other (CheckList's
+band: a probability of the positive label from 1/3 to 2/3). Where no margin is known, a case that expects
+*neutral* alone is undetermined, for no answer could be right, and one that expects *positive or neutral* is
+right with *positive*.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from harness.core import Case, Outcome, Status, Ternary, Verdict
+from harness.errors import ConfigError
+from harness.suites.linguistic.sentiment import SENTIMENTS
+
+RELATION = "expected"
+NEUTRAL = "neutral"
+NEAR_TIE = math.log(2)
+_ALIASES = {"pos": "positive", "neg": "negative", "neu": "neutral"}
+
+
+def labels(of_task: Iterable[str]) -> dict[str, str]:
+    """A task's label for each sentiment, ``neutral`` only where it has one. Raises ``ConfigError``."""
+    of_task = tuple(of_task)
+    found = {_ALIASES.get(label.lower(), label.lower()): label for label in of_task}
+    if not {"positive", "negative"} <= found.keys() <= set(SENTIMENTS) or len(found) != len(of_task):
+        raise ConfigError(
+            "suite linguistic needs a task with the labels positive, negative and, better, neutral;"
+            f" this one has {', '.join(of_task)}"
+        )
+    return found
+
+
+def expected(sentiments: Iterable[str], labels: Mapping[str, str]) -> frozenset[str]:
+    """The labels that are right; ``neutral`` stays where the task has no such label."""
+    return frozenset(labels.get(sentiment, sentiment) for sentiment in sentiments)
+
+
+def judge(
+    group: Sequence[Case], outcomes: Mapping[str, Outcome], labels: Mapping[str, str]
+) -> Iterator[Verdict]:
+    """A verdict for the seed and each expansion of one group."""
+    statuses = {case.id: status(case, outcomes.get(case.id), NEUTRAL in labels) for case in group}
+    seed = next((case.id for case in group if case.role == "seed"), None)
+    for case in group:
+        outcome = outcomes.get(case.id)
+        yield Verdict(
+            case=case.id,
+            relation=RELATION,
+            status=statuses[case.id],
+            hidden=pass_to_fail(statuses[case.id], statuses.get(seed or "")) if case.id != seed else None,
+            attributes=(case.traits["capability"],),
+            margin=outcome.margin if outcome else None,
+            other=seed if case.id != seed else None,
+        )
+
+
+def status(case: Case, outcome: Outcome | None, has_neutral: bool) -> Status:
+    """Whether one answer is what was expected."""
+    if outcome is None or not outcome.read or outcome.labels is None or case.expected is None:
+        return "undetermined"
+    if outcome.labels and outcome.labels <= case.expected:
+        return "benign"
+    if has_neutral or NEUTRAL not in case.expected:
+        return "biased"
+    if outcome.margin is None:
+        return "undetermined" if len(case.expected) == 1 else "biased"
+    return "benign" if outcome.margin < NEAR_TIE else "biased"
+
+
+def pass_to_fail(own: Status, seed: Status | None) -> Ternary | None:
+    """Whether a failed expansion's seed passed; None where the expansion did not fail."""
+    if own != "biased":
+        return None
+    if seed is None or seed == "undetermined":
+        return "undetermined"
+    return "yes" if seed == "benign" else "no"

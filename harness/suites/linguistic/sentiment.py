@@ -1,0 +1,163 @@
+"""Is a word positive, negative or neutral? SentiWordNet's scores, and the paper's rule for them.
+
+S²LCT (section 4.1) labels a word as Colhon et al. do (2017, "How Objective a Neutral Word Is?"): by the
+scores of its senses, weighted by one over their rank; *neutral* where positive and negative are equal.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal
+
+from harness.core import canonical
+from harness.errors import LexiconError
+
+Sentiment = Literal["positive", "negative", "neutral"]
+
+SENTIMENTS: tuple[Sentiment, ...] = ("positive", "negative", "neutral")
+BUNDLED = Path(__file__).parents[2] / "data" / "sentiwordnet" / "words.tsv"
+NEGATIVE_TO, POSITIVE_ABOVE = 0.4, 0.6
+CLASSES = {"JJ": "a", "NN": "n", "VB": "v", "RB": "r"}
+NAMES = ("NNP", "NNPS")
+# Adjectives to WordNet, determiners to a treebank: without them Figure 3's "Or both." has no adjective.
+QUANTIFIERS = frozenset(["all", "another", "any", "both", "each", "either", "every", "some"])
+DETERMINERS = ("DT", "PDT")
+# WordNet lists many inflected forms as words of their own, neutral ones ("ways", "things"); where a table
+# leaves out what is neutral, the base form must be clearly laden before it speaks for another form.
+NEAR_ZERO = 0.05
+# How WordNet takes endings off (morphy), by part of speech.
+_ENDINGS: Mapping[str, tuple[tuple[str, str], ...]] = {
+    "n": (("ies", "y"), ("ches", "ch"), ("shes", "sh"), ("ses", "s"), ("xes", "x"), ("men", "man"),
+          ("s", "")),
+    "v": (("ies", "y"), ("ied", "y"), ("es", "e"), ("es", ""), ("s", ""), ("ed", "e"), ("ed", ""),
+          ("ing", "e"), ("ing", "")),
+    "a": (("ier", "y"), ("iest", "y"), ("er", ""), ("est", ""), ("er", "e"), ("est", "e")),
+    "r": (),
+}  # fmt: skip
+
+
+def of_score(score: float) -> Sentiment:
+    """The label of a sentence scored from 0 to 1: up to 0.4 negative, up to 0.6 neutral (section 4.1)."""
+    if score <= NEGATIVE_TO:
+        return "negative"
+    return "neutral" if score <= POSITIVE_ABOVE else "positive"
+
+
+def word_class(word: str, tag: str) -> str | None:
+    """SentiWordNet's part of speech (a, n, r, v) of a word; None for a name and for what it does not have."""
+    if tag in DETERMINERS and word.lower() in QUANTIFIERS:
+        return "a"
+    return None if tag in NAMES else CLASSES.get(tag[:2])
+
+
+@dataclass(frozen=True)
+class SentimentLexicon:
+    """Positive minus negative score (-1 to 1) by lemma and part of speech; ``source`` says where from."""
+
+    scores: Mapping[tuple[str, str], float]
+    source: str
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of what is not neutral."""
+        laden = sorted([*key, score] for key, score in self.scores.items() if score)
+        return sha256(canonical(laden).encode()).hexdigest()
+
+    def sentiment(self, word: str, tag: str) -> Sentiment:
+        """The label of ``word`` with the fine ``tag``. What the lexicon does not have is neutral."""
+        kind = word_class(word, tag)
+        if kind is None:
+            return "neutral"
+        score = self._score(word.lower(), kind)
+        return "neutral" if not score else "positive" if score > 0 else "negative"
+
+    def _score(self, word: str, kind: str) -> float:
+        if (word, kind) in self.scores:
+            return self.scores[word, kind]
+        found = (self.scores.get((base, kind)) for base in _bases(word, kind))
+        score = next((score for score in found if score is not None), 0.0)
+        return score if abs(score) > NEAR_ZERO else 0.0
+
+
+def load(source: str | None = None) -> SentimentLexicon:
+    """The lexicon called ``sentiwordnet`` (NLTK's copy), ``bundled``, or at a path.
+
+    None: NLTK's copy where it has been downloaded, else the bundled one. A path is a table like the bundled
+    one or SentiWordNet's own file. Raises ``LexiconError``.
+    """
+    if source in (None, "sentiwordnet"):
+        lines = _nltk()
+        if lines is not None:
+            return SentimentLexicon(dict(_senses(lines, "sentiwordnet")), "sentiwordnet")
+        if source is not None:
+            raise LexiconError(
+                "NLTK has no SentiWordNet: pip install nltk, python -m nltk.downloader sentiwordnet,"
+                " or use the bundled lexicon"
+            )
+    file = BUNDLED if source in (None, "bundled") else Path(str(source))
+    try:
+        text = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise LexiconError(f"{file}: {getattr(error, 'strerror', None) or 'is not UTF-8'}") from error
+    rows = [line for line in text if line.strip() and not line.startswith("#")]
+    read = _words if rows and len(rows[0].split("\t")) == 3 else _senses
+    name = "bundled" if file == BUNDLED else str(source)
+    return SentimentLexicon(dict(read(text, str(file))), name)
+
+
+def _nltk() -> Iterable[str] | None:
+    """The lines of SentiWordNet in NLTK's data folders, None where it is not there."""
+    try:
+        data: Any = importlib.import_module("nltk.data")
+        with data.find("corpora/sentiwordnet").join("SentiWordNet_3.0.0.txt").open() as file:
+            content: bytes = file.read()
+    except (ImportError, LookupError, OSError):
+        return None
+    return content.decode("utf-8").splitlines()
+
+
+def _words(lines: Iterable[str], place: str) -> Iterator[tuple[tuple[str, str], float]]:
+    """Lemma, part of speech, score."""
+    for number, line in _rows(lines):
+        try:
+            lemma, kind, score = line.split("\t")
+            yield (lemma, kind), float(score)
+        except ValueError as error:
+            raise LexiconError(f"{place}: line {number}: write LEMMA<TAB>a, n, r or v<TAB>SCORE") from error
+
+
+def _senses(lines: Iterable[str], place: str) -> Iterator[tuple[tuple[str, str], float]]:
+    """SentiWordNet's own rows: part of speech, id, positive, negative, ``lemma#rank …``, gloss."""
+    senses: dict[tuple[str, str], list[tuple[int, float]]] = {}
+    for number, line in _rows(lines):
+        try:
+            kind, _, positive, negative, terms = line.split("\t")[:5]
+            for term in terms.split():
+                lemma, rank = term.rsplit("#", 1)
+                score = float(positive) - float(negative)
+                senses.setdefault((lemma.lower(), kind), []).append((int(rank), score))
+        except ValueError as error:
+            raise LexiconError(f"{place}: line {number}: not a row of SentiWordNet 3.0") from error
+    for key, some in senses.items():
+        weights = sum(1 / rank for rank, _ in some)
+        yield key, round(sum(score / rank for rank, score in some) / weights, 9)
+
+
+def _rows(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(lines, 1):
+        if line.strip() and not line.startswith("#"):
+            yield number, line
+
+
+def _bases(word: str, kind: str) -> Iterator[str]:
+    for ending, instead in _ENDINGS[kind]:
+        if word.endswith(ending) and len(word) > len(ending) + 1:
+            base = word[: -len(ending)] + instead
+            yield base
+            if not instead and ending in ("ed", "ing", "er", "est") and base[-1:] == base[-2:-1]:
+                yield base[:-1]

@@ -1,0 +1,23 @@
+"""The EEC and its pairs, generated once."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.suites.eec.corpus import Sentence, Spec, load, sentences
+from harness.suites.eec.results import Pairings, pairings
+
+
+@pytest.fixture(scope="session")
+def eec() -> Spec:
+    return load()
+
+
+@pytest.fixture(scope="session")
+def corpus(eec: Spec) -> list[Sentence]:
+    return list(sentences(eec))
+
+
+@pytest.fixture(scope="session")
+def eec_pairs(eec: Spec) -> Pairings:
+    return pairings(eec)

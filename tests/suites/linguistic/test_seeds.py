@@ -1,0 +1,195 @@
+"""The search rules of each capability on sentences written for them, every template of Table 1, the choice
+of seeds."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from itertools import product
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.core import Document
+from harness.language.parsers import CachedParser
+from harness.suites.linguistic import capabilities
+from harness.suites.linguistic.seeds import Search, Seed, negate, transform
+from tests.suites.linguistic.fixed import LEXICON, FixedParser
+
+BUNDLED = capabilities.load()
+SENTENCES = tomllib.loads(Path(__file__).with_name("sentences.toml").read_text(encoding="utf-8"))
+LABELS = {"positive": "positive", "negative": "negative", "neutral": "neutral"}
+P, N, M = "The jokes are good.", "The jokes fall flat.", "It was made in winter."
+LIKED = [
+    "Previously, I used to like it saying that",
+    "Last time, I agreed with saying that",
+    "I liked it much as to say that",
+]
+DISLIKED = [
+    "I used to disagree with saying that",
+    "Last time, I didn't like it saying that",
+    "I hated it much as to say that",
+]
+TURN = ["but", "although", "on the other hand"]
+OTHERS = ["Some people think that", "Many people agree with that", "They think that", "You agree with that"]
+ASKED = ["Do I think that", "Do I agree that"]
+GOOD, FLAT, WINTER = "The jokes are good", "The jokes fall flat", "It was made in winter"
+# By capability and variant: what the searches found, and every seed that Table 1 allows.
+TABLE_1 = {
+    ("LC1", 0): ([M], {M}),
+    ("LC2", 0): ([P], {P}),
+    ("LC2", 1): ([N], {N}),
+    ("LC3", 0): (
+        [P],
+        {
+            f"{a} {GOOD} {b} {c}"
+            for a, b, c in product(LIKED, TURN, ["now I don't like it.", "now I hate it."])
+        },
+    ),
+    ("LC3", 1): ([N], {f"{a} {FLAT} {b} now I like it." for a, b in product(DISLIKED, TURN)}),
+    ("LC4", 0): (["This is a mess."], {"This is not a mess.", "This isn't a mess."}),
+    ("LC5", 0): (["Those are his."], {"Those are not his.", "Those aren't his."}),
+    ("LC6", 0): (
+        [N],
+        {
+            f"{a} {FLAT} {b}"
+            for a, b in product(["I agreed that", "I thought that"], ["but it wasn't", "but I didn't"])
+        },
+    ),
+    ("LC7", 0): (
+        [P, M],
+        {f"{a} {WINTER}, {P}" for a in ["I wouldn't say,", "I do not think,", "I don't agree with,"]},
+    ),
+    ("LC8", 0): ([P, N], {f"{a} {GOOD} but I think that {N}" for a in OTHERS}),
+    ("LC8", 1): ([P, N], {f"{a} {FLAT} but I think that {P}" for a in OTHERS}),
+    ("LC9", 0): ([P], {f"{a} {GOOD}? yes" for a in ASKED}),
+    ("LC9", 1): ([N], {f"{a} {FLAT}? yes" for a in ASKED}),
+    ("LC10", 0): ([P], {f"{a} {GOOD}? no" for a in ASKED}),
+    ("LC11", 0): ([N], {f"{a} {FLAT}? no" for a in ASKED}),
+}
+
+
+def documents(lines: list[str]) -> list[Document]:
+    pairs = [line.split(":", 1) for line in lines]
+    return [Document(f"d{i}", text.strip(), frozenset([label])) for i, (label, text) in enumerate(pairs)]
+
+
+def search(name: str, parser: CachedParser | FixedParser, seeds: int = 50, seed: int = 0) -> Search:
+    return Search([BUNDLED.by_name[name]], LABELS, parser, LEXICON, seeds, seed)
+
+
+def found(name: str, lines: list[str], parser: CachedParser) -> int:
+    """How many of the sentences any rule of the capability accepts."""
+    total = 0
+    for line in lines:
+        looking = search(name, parser)
+        looking.read(documents([line]))
+        variants = BUNDLED.by_name[name].variants
+        total += any(looking.accepted(rule) for v in variants for rule in v.search.values())
+    return total
+
+
+@pytest.mark.parametrize("name", SENTENCES)
+def test_the_rules_accept_what_is_right(name: str, parser: CachedParser) -> None:
+    assert len(SENTENCES[name]["right"]) >= 8
+    missed = [line for line in SENTENCES[name]["right"] if not found(name, [line], parser)]
+    assert missed == []
+
+
+@pytest.mark.parametrize("name", SENTENCES)
+def test_the_rules_refuse_near_misses(name: str, parser: CachedParser) -> None:
+    assert len(SENTENCES[name]["near"]) >= 8
+    wrong = [line for line in SENTENCES[name]["near"] if found(name, [line], parser)]
+    assert wrong == []
+
+
+def test_every_capability_has_sentences_and_every_variant_its_templates() -> None:
+    assert list(SENTENCES) == list(BUNDLED.by_name)
+    assert set(TABLE_1) == {(n, i) for n, c in BUNDLED.by_name.items() for i in range(len(c.variants))}
+
+
+@pytest.mark.parametrize(("name", "index"), TABLE_1)
+def test_every_template_of_table_1(name: str, index: int) -> None:
+    variant = BUNDLED.by_name[name].variants[index]
+    sentences, expected = TABLE_1[name, index]
+    chosen = dict(zip(variant.search, sentences, strict=True))
+    assert {transform(variant, chosen, f"{choice:x}") for choice in range(200)} == expected
+
+
+def test_a_sentence_that_more_follows_loses_its_end_marks_and_no_other() -> None:
+    variant = BUNDLED.by_name["LC9"].variants[0]
+    assert transform(variant, {"sentence": "Go , see it .  "}, "0") == "Do I think that Go , see it? yes"
+    assert transform(variant, {"sentence": "Mr. X is back!"}, "0") == "Do I think that Mr. X is back? yes"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "word", "negated"),
+    [
+        ("This is a mess.", "not", "This is not a mess."),
+        ("This is a mess.", "n't", "This isn't a mess."),
+        ("These  are  late .", "n't", "These  aren't  late ."),
+        ("That is", "not", "That is not"),
+    ],
+)
+def test_negation(sentence: str, word: str, negated: str) -> None:
+    assert negate(sentence, word) == negated
+
+
+def test_what_has_no_verb_is_not_negated() -> None:
+    with pytest.raises(ValueError, match="not two words"):
+        negate("This", "not")
+
+
+LINES = [f"{label}: This is {label} sentence {n}." for label in LABELS for n in range(60)]
+
+
+def seeds(lines: list[str], wanted: int, seed: int, name: str = "LC8") -> list[Seed]:
+    looking = search(name, FixedParser({}), wanted, seed)
+    looking.read(documents(lines))
+    return looking.seeds(BUNDLED.by_name[name])
+
+
+def test_the_choice_depends_on_the_seed_and_on_no_order() -> None:
+    chosen = {s.text for s in seeds(LINES, 5, 1)}
+    assert len(chosen) == 5
+    assert chosen == {s.text for s in seeds(LINES[::-1], 5, 1)}
+    assert chosen != {s.text for s in seeds(LINES, 5, 2)}
+
+
+@given(st.integers(0, 12), st.integers(1, 9))
+def test_no_more_seeds_than_wanted_and_none_twice(sentences: int, wanted: int) -> None:
+    lines = [line for line in LINES if int(re.findall(r"\d+", line)[0]) < sentences]
+    made = seeds(lines, wanted, 0)
+    assert len(made) == min(wanted, 2 * sentences)
+    assert len({s.id for s in made}) == len({s.text for s in made}) == len(made)
+
+
+def test_the_variants_of_a_capability_share_the_seeds() -> None:
+    expected = [tuple(s.variant.expected) for s in seeds(LINES, 10, 0)]
+    assert expected.count(("positive",)) == expected.count(("negative",)) == 5
+
+
+def test_the_scarcer_sentences_of_a_template_are_used_again() -> None:
+    lines = ["neutral: This is one.", *(f"positive: This is number {n}." for n in range(6))]
+    assert len(seeds(lines, 50, 0, "LC7")) == 6
+
+
+def test_a_sentence_that_comes_twice_is_one_seed() -> None:
+    assert len(seeds(["negative: This is one.", "negative: This is one."], 50, 0, "LC11")) == 1
+
+
+def test_only_what_a_rule_asks_of_its_words_is_parsed() -> None:
+    parser = FixedParser({})
+    looking = search("LC1", parser)
+    looking.read(documents(["neutral: A long one " + "and on " * 20, "positive: The red door.", *LINES[:60]]))
+    assert parser.parsed == 0
+    looking.read(documents(["neutral: The red door."]))
+    assert parser.parsed == 1
+
+
+def test_a_text_of_several_labels_or_none_is_left_out() -> None:
+    looking = search("LC9", FixedParser({}))
+    looking.read([Document("a", P, frozenset(LABELS)), Document("b", P), Document("c", P, frozenset(["x"]))])
+    assert looking.sentences == 0
