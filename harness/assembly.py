@@ -21,7 +21,7 @@ from harness.answering.plan import Planner
 from harness.answering.runner import Runner
 from harness.config import RunConfig
 from harness.core import Case, Document, DocumentOptions, Model, Suite, Task, canonical
-from harness.errors import ConfigError, TaskError
+from harness.errors import ConfigError, ModelError, TaskError
 from harness.folder import RunFolder
 from harness.shortening import TOKENS_A_MUTANT_ADDS, Shortener, estimate
 
@@ -89,6 +89,8 @@ def asked(config: RunConfig) -> tuple[Task, render.Prompt, DocumentOptions]:
     prompt = render.load(task.prompt, task.labels, config.prompt)
     if task.question is not None:
         prompt = replace(prompt, question=task.question)
+    if task.rates is not None:
+        prompt = prompt.on_scale(task.labels)
     if config.shots > len(prompt.examples):
         raise TaskError(
             f"--shots {config.shots}: the prompt has {len(prompt.examples)} examples:"
@@ -119,6 +121,8 @@ def assemble(config: RunConfig) -> Audit:
     task, prompt, options = asked(config)
     suite = registry.suite(config)
     model = registry.model(config.model)
+    if task.rates is not None and task.rates not in (known := getattr(model, "rates", (task.rates,))):
+        raise ModelError(f"{model.name} rates {', '.join(known)} only, not {task.rates}: use another model")
     if (bind := getattr(model, "bind", None)) is not None:  # a classifier has labels of its own
         bind(task.labels, task.multi_label)
     planner = Planner(task, prompt, model, config.shots, config.seed)

@@ -121,9 +121,11 @@ class Biasfinder(_Section):
 
 
 class Eec(_Section):
-    """``[eec]``: the corpus, the paper's or one of the user's own."""
+    """``[eec]``: the corpus, the paper's or one of the user's own; of its templates with an emotion word in,
+    all or ``instances`` of them."""
 
     corpus: str | None = None
+    instances: Positive | None = None
 
 
 class Linguistic(_Section):
@@ -209,10 +211,12 @@ class Model(_Section):
 
 
 class BudgetLimits(_Section):
-    """``[budget]``: what a run may send and spend before it stops, to be taken up later."""
+    """``[budget]``: what a run may send and spend before it stops, to be taken up later; ``adaptive``: how
+    many requests to spend on the cases that promise most."""
 
     max_requests: Positive | None = None
     max_cost: float | None = Field(default=None, gt=0)
+    adaptive: Positive | None = None
 
 
 class RunConfig(_Section):
@@ -246,6 +250,17 @@ class RunConfig(_Section):
             raise ValueError("max_cost needs the price of tokens: [model] price = { input = …, output = … }")
         return self
 
+    @model_validator(mode="after")
+    def _explored(self) -> RunConfig:
+        if self.budget.adaptive is None:
+            return self
+        if self.suite != "hinter":
+            raise ValueError(f"budget.adaptive: only the suite 'hinter' can be explored, not {self.suite!r}")
+        for name in ("repeats", "confirm", "batch", "fail_above"):
+            if getattr(self, name):
+                raise ValueError(f"budget.adaptive and {name} do not go together: the rates are no estimates")
+        return self
+
     def identity(self) -> dict[str, Any]:
         """The settings that decide what is found; not where it goes or how fast."""
         decides = ("name", "base_url", "api_version", "model_file", "revision", "choices")
@@ -253,7 +268,11 @@ class RunConfig(_Section):
         model["vllm"] = self.model.vllm.model_dump(exclude={"startup_seconds", "stop_seconds"})
         others = set(SUITE_SECTIONS) - {self.suite}
         aside = {"out", "cache", "fail_above", "model", "budget", "batch", "workers"}
-        return {**self.model_dump(exclude=aside | others), "model": model}
+        return {
+            **self.model_dump(exclude=aside | others),
+            "model": model,
+            "adaptive": self.budget.adaptive,
+        }
 
 
 def load(

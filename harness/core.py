@@ -131,7 +131,10 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back, complete; ``latency`` in seconds, token counts as the server gave them."""
+    """What came back, complete; ``latency`` in seconds, token counts as the server gave them.
+
+    ``score``: from 0 to 1, of a system that gives one by itself.
+    """
 
     text: str
     finish_reason: str = "stop"
@@ -300,6 +303,8 @@ class Task:
 
     ``prompt`` names a TOML of ``prompts/`` and ``question`` stands in for the question in it; ``parse`` None
     stands for the reader of labels. ``sample`` is a file of a few texts, used where no others are given.
+    ``rates``: what a text is rated for ("valence"), in place of a label; ``labels`` are then the steps of the
+    scale, numbers from 0 up, and an outcome is a score from 0 to 1.
     A task that takes ``[task_options]`` names them in ``options``; ``configure`` makes the task that they
     describe, or raises a ``ValueError`` that begins with the key at fault.
     """
@@ -311,6 +316,7 @@ class Task:
     prompt: str
     parse: Callable[[Reply], Outcome] | None = None
     multi_label: bool = False
+    rates: str | None = None
     source: str = ""
     licence: str = ""
     sample: str | None = None

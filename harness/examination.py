@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from harness.answering.margin import margin, set_margin, shift
+from harness.answering.numbers import RatingReader
 from harness.answering.parse import LabelReader
 from harness.answering.runner import Answer, Answerer
 from harness.assembly import Audit
-from harness.core import Case, Failure, Outcome, Reply, Request, Status, Verdict
+from harness.core import Case, Failure, Outcome, Reply, Request, Status, Task, Verdict
 
 CASES_AT_ONCE = 256
 
@@ -46,9 +47,7 @@ class Examiner:
     def __init__(self, audit: Audit, runner: Answerer) -> None:
         self._audit = audit
         self._runner = runner
-        self._read: Callable[[Reply], Outcome] = audit.task.parse or LabelReader(
-            audit.task.labels, audit.task.multi_label
-        )
+        self._read: Callable[[Reply], Outcome] = audit.task.parse or _reader(audit.task)
 
     async def examine(self, group: Sequence[Case]) -> Examined:
         """The cases of one group. Raises ``EndpointError`` where nothing more can be asked."""
@@ -65,6 +64,15 @@ class Examiner:
             verdicts = await self._confirmed(group, outcomes, verdicts, config.confirm)
         words = {name: _words(answer) for name, answer in answers.items()}
         return Examined(blank, outcomes, words, verdicts, noise, discarded)
+
+    def key(self, case: Case) -> str:
+        """What two cases have in common that are one request."""
+        return self._audit.planner.request(case).key
+
+    async def outcomes(self, cases: Sequence[Case]) -> dict[str, Outcome]:
+        """What is answered to each case, by id."""
+        answers = await self._answers(cases)
+        return {name: self._outcome(answer) for name, answer in answers.items()}
 
     async def _answers(self, group: Sequence[Case]) -> dict[str, Answer]:
         """The answer to each case by id, asked in the order of their texts: neighbours share prefixes."""
@@ -83,6 +91,11 @@ class Examiner:
         invalid = {case.id for case in group if not case.valid}
         verdicts = self._audit.suite.judge(group, outcomes)
         return [replace(verdict, hidden=None) for verdict in verdicts if verdict.case in invalid]
+
+    @property
+    def _exact(self) -> bool:
+        """Whether answers are constrained to the labels."""
+        return self._audit.model.capabilities.choices and not self._audit.task.multi_label
 
     def _shifted(
         self,
@@ -103,7 +116,7 @@ class Examiner:
             own = outcomes[other].labels if other else None
             if isinstance(before, Reply) and isinstance(after, Reply) and own and len(own) == 1:
                 (label,) = own
-                verdict = replace(verdict, shift=shift(before, after, label, labels))
+                verdict = replace(verdict, shift=shift(before, after, label, labels, self._exact))
             shifted.append(verdict)
         return shifted
 
@@ -164,7 +177,7 @@ class Examiner:
         if outcome.labels is None or len(outcome.labels) != 1:
             return outcome
         (label,) = outcome.labels
-        return replace(outcome, margin=margin(answer, label, task.labels))
+        return replace(outcome, margin=margin(answer, label, task.labels, self._exact))
 
 
 async def next_group(groups: Iterator[list[Case]]) -> list[Case] | None:
@@ -175,6 +188,12 @@ async def next_group(groups: Iterator[list[Case]]) -> list[Case] | None:
     except asyncio.CancelledError:
         await asyncio.wait([step])
         raise
+
+
+def _reader(task: Task) -> Callable[[Reply], Outcome]:
+    if task.rates is not None:
+        return RatingReader(task.labels)
+    return LabelReader(task.labels, task.multi_label)
 
 
 def _differ(one: Outcome, other: Outcome) -> bool:

@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +22,7 @@ from harness.errors import RunError
 if TYPE_CHECKING:
     import polars as pl
 
-    from harness.examination import Noise
+    from harness.examination import Examined, Noise
 
 ROWS_A_PART = 10_000
 CHARACTERS_A_PART = 8_000_000
@@ -88,17 +91,31 @@ class RunFolder:
 
     def read_chunk(self, number: int) -> Iterator[Case]:
         """The cases of one chunk."""
-        return _read(sorted(self.cases.glob(f"part-{number:05d}-*.parquet")))
+        return _read(self.chunk_files(number))
+
+    def chunk_files(self, number: int) -> list[Path]:
+        """The files of one chunk, in order."""
+        return sorted(self.cases.glob(f"part-{number:05d}-*.parquet"))
 
     def keep_chunk(self, number: int, cases: Iterable[Case]) -> Generator[Case, None, None]:
         """Pass the cases of one chunk through, writing them; what is left of an earlier try is replaced."""
-        for old in self.cases.glob(f"part-{number:05d}-*"):
-            old.unlink()
+        self._clear(number)
         with Parts(self.cases, CASE_SCHEMA, _case_row, f"part-{number:05d}-") as parts:
             for case in cases:
                 parts.add(case, len(case.text))
                 yield case
         self._mark(number).touch()
+
+    def write_chunk(self, number: int, files: Iterable[bytes]) -> None:
+        """Write one chunk made elsewhere: its files' bytes, in order."""
+        self._clear(number)
+        for part, data in enumerate(files):
+            (self.cases / f"part-{number:05d}-{part:05d}.parquet").write_bytes(data)
+        self._mark(number).touch()
+
+    def _clear(self, number: int) -> None:
+        for old in self.cases.glob(f"part-{number:05d}-*"):
+            old.unlink()
 
     def keep_cases(self, cases: Iterable[Case]) -> Generator[Case, None, None]:
         """Pass all cases through as one chunk; or, where they are on disk, read those instead."""
@@ -111,6 +128,22 @@ class RunFolder:
     def _mark(self, number: int) -> Path:
         return self.cases / f"part-{number:05d}.whole"
 
+    def take(self, rows: Sequence[int]) -> list[Case]:
+        """The cases at ``rows`` (places among all of them), in that order."""
+        import polars as pl
+
+        files = sorted(self.cases.glob("part-*.parquet"))
+        ends = list(accumulate(int(pl.scan_parquet(f).select(pl.len()).collect().item()) for f in files))
+        wanted: dict[int, list[int]] = {}
+        for row in rows:
+            wanted.setdefault(bisect_right(ends, row), []).append(row)
+        found: dict[int, Case] = {}
+        for number, some in wanted.items():
+            start = ends[number - 1] if number else 0
+            part = pl.read_parquet(files[number])[[row - start for row in some]]
+            found |= zip(some, map(_case, part.iter_rows(named=True)), strict=True)
+        return [found[row] for row in rows]
+
     def parts(self, name: str) -> Parts:
         """Where the rows of one of the tables ``DERIVED`` from cases and replies go."""
         rows = {
@@ -120,6 +153,10 @@ class RunFolder:
             "noise": _noise_row,
         }
         return Parts(self.path / f"{name}.parts", SCHEMAS[name], rows[name])
+
+    def derived(self) -> Derived:
+        """Where examined groups go."""
+        return Derived(self)
 
     def merge(self, name: str) -> None:
         """Make one file of the parts of one of the tables ``DERIVED``."""
@@ -144,6 +181,33 @@ class RunFolder:
                 return pl.LazyFrame(schema=schema_of(CASE_SCHEMA))
             return pl.scan_parquet(files)
         return pl.scan_parquet(self.path / f"{name}.parquet")
+
+
+class Derived:
+    """The tables ``DERIVED``, filled a group at a time: ``with folder.derived() as tables: tables.add(…)``."""
+
+    def __init__(self, folder: RunFolder) -> None:
+        self._parts = {name: folder.parts(name) for name in DERIVED}
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Derived:
+        for parts in self._parts.values():
+            self._stack.enter_context(parts)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._stack.close()
+
+    def add(self, group: Examined) -> None:
+        by_id = {case.id: case for case in group.cases}
+        for case in group.cases:
+            self._parts["answers"].add((case, group.outcomes[case.id], group.words[case.id]))
+        for verdict in group.verdicts:
+            self._parts["verdicts"].add((verdict, by_id[verdict.case]))
+        for verdict in group.discarded:
+            self._parts["discarded"].add((verdict, by_id[verdict.case]))
+        if group.noise is not None:
+            self._parts["noise"].add(group.noise)
 
 
 class Parts:
@@ -251,19 +315,22 @@ def _read(files: Iterable[Path]) -> Iterator[Case]:
     import polars as pl
 
     for file in files:
-        for row in pl.read_parquet(file).iter_rows(named=True):
-            yield Case(
-                id=row["id"],
-                group=row["group"],
-                document=row["document"],
-                role=row["role"],
-                text=row["text"],
-                substitutions=tuple(Substitution(**s) for s in row["substitutions"]),
-                traits=json.loads(row["traits"]),
-                expected=None if row["expected"] is None else frozenset(row["expected"]),
-                reason=row["reason"],
-                weight=row.get("weight", 1.0),
-            )
+        yield from map(_case, pl.read_parquet(file).iter_rows(named=True))
+
+
+def _case(row: Mapping[str, Any]) -> Case:
+    return Case(
+        id=row["id"],
+        group=row["group"],
+        document=row["document"],
+        role=row["role"],
+        text=row["text"],
+        substitutions=tuple(Substitution(**s) for s in row["substitutions"]),
+        traits=json.loads(row["traits"]),
+        expected=None if row["expected"] is None else frozenset(row["expected"]),
+        reason=row["reason"],
+        weight=row.get("weight", 1.0),
+    )
 
 
 def _case_row(case: Case) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness import generation
 from harness.answering.cache import ResponseCache
@@ -29,6 +29,9 @@ from harness.examination import Examined, Examiner, next_group
 from harness.folder import DERIVED, RunFolder
 from harness.report import html, junit, summary
 from harness.report.summary import DUPLICATE
+
+if TYPE_CHECKING:
+    from harness.adaptive.exploration import Exploration
 
 log = logging.getLogger(__name__)
 
@@ -46,6 +49,8 @@ class Progress:
     counts: Counts = field(default_factory=Counts)
     cost: Callable[[], float | None] = lambda: None
     note: str = ""
+    exploration: Exploration | None = None
+    stopped: EndpointError | None = None
 
     def tell(self, note: str) -> None:
         """What goes on before there is anything to count."""
@@ -102,30 +107,38 @@ async def run(config: RunConfig, watch: Watcher = lambda _: None, overwrite: boo
 async def _flow(audit: Audit, folder: RunFolder, progress: Progress) -> None:
     """Documents to verdicts. A cancellation leaves the files whole for all groups that were judged."""
     made = generation.cases(audit, folder, audit.config.workers)
-    with (
-        closing(made) as cases,
-        folder.parts("answers") as answers,
-        folder.parts("verdicts") as verdicts,
-        folder.parts("discarded") as discarded,
-        folder.parts("noise") as noise,
-    ):
+    with closing(made) as cases, folder.derived() as tables:
         async with ResponseCache(audit.cache) as cache, audit.runner(cache) as runner:
             progress.counts = runner.counts
             progress.cost = lambda: summary.cost(runner.counts, audit.prices)
             limit = max(CASES_OUTSTANDING, PER_SLOT * runner.ceiling)
+            examiner = Examiner(audit, runner)
             groups = _groups(cases, audit.config.hinter.include_discarded)
-            async for group in _examined(groups, Examiner(audit, runner), limit):
-                by_id = {case.id: case for case in group.cases}
-                for case in group.cases:
-                    answers.add((case, group.outcomes[case.id], group.words[case.id]))
-                for verdict in group.verdicts:
-                    verdicts.add((verdict, by_id[verdict.case]))
-                for verdict in group.discarded:
-                    discarded.add((verdict, by_id[verdict.case]))
-                if group.noise is not None:
-                    noise.add(group.noise)
+            if audit.config.budget.adaptive is not None:
+                groups = await _chosen(audit, folder, examiner, cases, progress)
+            async for group in _examined(groups, examiner, limit):
+                tables.add(group)
                 progress.documents += 1
                 progress.cases += len(group.cases)
+            if progress.stopped is not None:
+                raise progress.stopped
+
+
+async def _chosen(
+    audit: Audit, folder: RunFolder, examiner: Examiner, cases: Iterable[Case], progress: Progress
+) -> Iterator[Group]:
+    """The groups that an adaptive budget chose: the one step that looks at answers to choose cases."""
+    from harness.adaptive.exploration import Exploration
+
+    budget = audit.config.budget.adaptive or 0
+    await asyncio.to_thread(deque, cases, 0)
+    exploration = Exploration(folder, examiner, audit.suite.judge, budget, audit.config.seed)
+    progress.exploration = exploration
+    try:
+        await exploration.run()
+    except EndpointError as error:  # what was asked before is judged all the same
+        progress.stopped = error
+    return exploration.groups()
 
 
 def _groups(cases: Iterable[Case], discarded: bool) -> Iterator[Group]:
@@ -152,11 +165,14 @@ async def _examined(groups: Iterator[Group], examiner: Examiner, limit: int) -> 
 
 
 async def generate(
-    config: RunConfig, overwrite: bool = False, watch: Callable[[int, int], None] = lambda *_: None
+    config: RunConfig,
+    overwrite: bool = False,
+    watch: Callable[[int, int], None] = lambda *_: None,
+    engine: generation.Engine = generation.make,
 ) -> dict[str, Any]:
     """The cases of a run, written to its folder; a later ``run`` of the same settings goes on from them.
 
-    ``watch`` is told how many documents are done, of how many.
+    ``watch`` is told how many documents are done, of how many. ``engine`` says where they are made.
     """
     audit = await asyncio.to_thread(assemble, config)
     audit.folder.open(audit.resolved, audit.identity, overwrite)
@@ -164,7 +180,7 @@ async def generate(
     def tell(done: int) -> None:
         watch(done, audit.total)
 
-    await asyncio.to_thread(generation.make, audit, audit.folder, config.workers, tell)
+    await asyncio.to_thread(engine, audit, audit.folder, config.workers, tell)
     made = audit.folder.scan("cases")
     return {"folder": str(audit.folder.path), "eligible": summary.eligible(made), **summary.case_counts(made)}
 
@@ -201,7 +217,7 @@ def _conclude(
             parser=audit.suite.identity.get("parser", "none"),
             documents=audit.total,
             shortened=audit.too_long,
-            settings=getattr(audit.suite, "settings", {}),
+            settings={**getattr(audit.suite, "settings", {}), **_adaptive(progress.exploration, config)},
             repeats=config.repeats,
             confirm=config.confirm,
             counts=progress.counts,
@@ -214,6 +230,14 @@ def _conclude(
     folder.summary.write_text(json.dumps(figures, indent=1, ensure_ascii=False), encoding="utf-8")
     render(folder, figures)
     return figures
+
+
+def _adaptive(exploration: Exploration | None, config: RunConfig) -> Mapping[str, Any]:
+    """What an adaptive budget spent, for the summary; nothing where all cases were asked about."""
+    if exploration is None:
+        return {}
+    spent = {"asked": exploration.asked, "rounds": exploration.rounds}
+    return {"adaptive": {"budget": config.budget.adaptive, **spent}}
 
 
 def _own(audit: Audit, folder: RunFolder) -> Mapping[str, Any]:

@@ -18,9 +18,27 @@ from harness.config import RunConfig
 from harness.core import Model, Suite, Task
 from harness.errors import ConfigError, HarnessError, LexiconError, ModelError, TaskError
 
-BUILT_IN = ("custom", "ecthr", "eurlex", "imdb", "ledgar", "scotus", "sentiment140", "sst2", "winogender")
+BUILT_IN = (
+    *("custom", "ecthr", "eurlex", "imdb", "ledgar", "scotus", "sentiment140", "sst2", "winogender"),
+    *("anger", "fear", "joy", "sadness", "valence"),  # tasks that rate
+)
 TASKS = {name: f"harness.tasks.{name}:task" for name in BUILT_IN}
-SUITES = {"hinter": "harness.registry:hinter_suite"}
+# Name -> what makes the suite, and a line on what it does.
+SUITES = {
+    "hinter": (
+        "harness.registry:hinter_suite",
+        "words for persons exchanged in real texts, one attribute at a time and several at once",
+    ),
+    "eec": (
+        "harness.registry:eec_suite",
+        "the Equity Evaluation Corpus: sentences that differ in a person alone, scores compared in pairs",
+    ),
+    "mtnlp": (
+        "harness.registry:mtnlp_suite",
+        "a noun for a person replaced by its counterpart or qualified, at one place of a text (baseline)",
+    ),
+}
+_TARGETS = {name: target for name, (target, _) in SUITES.items()}
 MODELS = {
     "local:smollm2": "SmolLM2-135M-Instruct in this process (llama.cpp), the default",
     "local:vader": "VADER, a rule-based sentiment system, instant",
@@ -35,8 +53,15 @@ def tasks() -> list[str]:
     return sorted(_names("harness.tasks", TASKS))
 
 
-def suites() -> list[str]:
-    return sorted(_names("harness.suites", SUITES))
+def suites() -> dict[str, str]:
+    """What ``--suite`` takes, with a line on each."""
+    known = {name: about for name, (_, about) in SUITES.items()}
+    plugins = {
+        name: f"of package {_package(point)}"
+        for name, point in _names("harness.suites", _TARGETS).items()
+        if isinstance(point, EntryPoint)
+    }
+    return known | dict(sorted(plugins.items()))
 
 
 def models() -> dict[str, str]:
@@ -72,7 +97,7 @@ def _configured(found: Task, options: Mapping[str, Any]) -> Task:
 
 def suite(config: RunConfig) -> Suite:
     """The configured suite. Raises ``ConfigError``, or whatever its own parts find wrong."""
-    make = _find("harness.suites", SUITES, config.suite, ConfigError, "suite")
+    make = _find("harness.suites", _TARGETS, config.suite, ConfigError, "suite")
     made: Suite = make(config)
     return made
 
@@ -108,6 +133,25 @@ def hinter_suite(config: RunConfig) -> Suite:
         invariant=section.invariant,
         kept=KeptVerdicts(Path(config.cache).with_name(DEFAULT.name) if config.cache else DEFAULT),
     )
+
+
+def eec_suite(config: RunConfig) -> Suite:
+    from harness.suites.eec import Eec, corpus
+
+    section, asked = config.eec, task(config.task, config.task_options.given)
+    return Eec(
+        corpus.load(Path(section.corpus) if section.corpus else None),
+        labels=() if asked.rates is not None else asked.labels,
+        rates=asked.rates,
+        instances=section.instances,
+        seed=config.seed,
+    )
+
+
+def mtnlp_suite(config: RunConfig) -> Suite:
+    from harness.suites.mtnlp import MtNlp
+
+    return MtNlp()
 
 
 def model(section: ModelConfig) -> Model:

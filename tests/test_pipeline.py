@@ -444,3 +444,49 @@ def test_a_text_that_does_not_fit_is_cut_before_it_is_mutated(
 def test_a_prompt_that_leaves_no_room_is_an_error(settings: Callable[..., config.RunConfig]) -> None:
     with pytest.raises(ConfigError, match="leaves no room for a text in m's 100 tokens"):
         run(settings(model__name="m", model__base_url="http://h/v1", model__context=100))
+
+
+def test_an_adaptive_budget_is_kept_said_and_taken_up(
+    settings: Callable[..., config.RunConfig], tmp_path: Path
+) -> None:
+    whole = run(settings(out=str(tmp_path / "whole")))
+    asked = whole["requests"]["unique"]
+    figures = run(
+        settings(out=str(tmp_path / "some"), **{"budget.adaptive": asked - 3}, cache=str(tmp_path / "c"))
+    )
+    assert figures["adaptive"]["asked"] == figures["requests"]["unique"] == asked - 3
+    assert figures["requests"]["sent"] == asked - 3
+    assert sum(row["tests"] for row in figures["results"]) < sum(row["tests"] for row in whole["results"])
+    page = (Path(figures["folder"]) / "report.html").read_text(encoding="utf-8")
+    assert "no estimates" in page
+    again = run(
+        settings(out=str(tmp_path / "some"), **{"budget.adaptive": asked - 3}, cache=str(tmp_path / "c"))
+    )
+    assert again["requests"]["sent"] == 0
+    assert again["results"] == figures["results"]
+
+
+def test_an_adaptive_run_has_no_gate(settings: Callable[..., config.RunConfig]) -> None:
+    with pytest.raises(ConfigError, match="adaptive and fail_above"):
+        settings(**{"budget.adaptive": 5}, fail_above=0.1)
+
+
+def test_discarded_mutants_are_asked_about_where_that_is_wanted(
+    settings: Callable[..., config.RunConfig], tmp_path: Path
+) -> None:
+    words = LEXICON.replace('"Asian"', '"sings beautifully"')
+    assert words != LEXICON
+    (tmp_path / "lexicon.toml").write_text(words, encoding="utf-8")
+    plain = run(settings())
+    figures = run(settings(**{"hinter.include_discarded": True}), overwrite=True)
+    assert plain["discarded"] is None
+    assert figures["results"] == plain["results"]
+    assert figures["discarded"]["tests"] == figures["cases"]["discarded"] > 0
+    reasons = figures["discarded"]["by_reason"]
+    assert {reason: one["tests"] for reason, one in reasons.items()} == figures["cases"]["discarded_by_reason"]
+
+
+def test_a_weighted_sample_estimates_the_whole(settings: Callable[..., config.RunConfig]) -> None:
+    figures = run(settings(**{"hinter.max_mutants_per_document": 3}))
+    assert any(row["estimated_rate"] is not None for row in figures["results"])
+    assert all(row["estimated_rate"] is None for row in run(settings(), overwrite=True)["results"])

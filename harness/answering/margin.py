@@ -3,6 +3,9 @@
 Read at the generated tokens that tell the labels apart, all in natural logarithms. Only what the server
 listed is known: ``margin`` is a lower bound where a rival is not listed, ``probabilities`` and ``log_odds``
 are then None.
+
+``exact``: the answer was constrained to the labels. Some servers list what their constraint forbids as well
+("negative" beside "Negative"); then only what is spelt as a label counts.
 """
 
 from __future__ import annotations
@@ -21,20 +24,22 @@ NEAR_TIE = 0.1
 class _Place:
     """A generated token, what was left there of each label that might still come, and which went on."""
 
-    token: Token
     path: float
+    listed: Sequence[tuple[str, float]]
+    least: float | None
     rests: Mapping[str, str]
     ahead: frozenset[str]
+    exact: bool
 
 
-def margin(reply: Reply, label: str, labels: Sequence[str]) -> float | None:
+def margin(reply: Reply, label: str, labels: Sequence[str], exact: bool = False) -> float | None:
     """By how much ``label`` was likelier than the nearest other one of ``labels``; None where not known.
 
     Others part from it at one token or another, one that goes on where ``label`` ends at the token behind
     it: the smallest gap there between what goes on with ``label`` and what begins another.
     """
     gaps: list[float] = []
-    for place in _places(reply, labels):
+    for place in _places(reply, labels, exact):
         gap = _gap(place, label) if label in place.ahead else None
         if gap is None:
             return None
@@ -59,18 +64,18 @@ def set_margin(reply: Reply, labels: Sequence[str]) -> float | None:
     return min(abs(_log_odds(logprob)) for _, logprob in token.top)
 
 
-def probabilities(reply: Reply, labels: Sequence[str]) -> dict[str, float] | None:
+def probabilities(reply: Reply, labels: Sequence[str], exact: bool = False) -> dict[str, float] | None:
     """The probability of each label, normalised over ``labels``; None where one of them is not listed."""
-    logs = _log_probabilities(reply, labels)
+    logs = _log_probabilities(reply, labels, exact)
     if logs is None:
         return None
     whole = _log_sum(logs.values())
     return {label: exp(value - whole) for label, value in logs.items()}
 
 
-def log_odds(reply: Reply, labels: Sequence[str]) -> dict[str, float] | None:
+def log_odds(reply: Reply, labels: Sequence[str], exact: bool = False) -> dict[str, float] | None:
     """Of each label against all the others together (with two labels, against the other one)."""
-    logs = _log_probabilities(reply, labels)
+    logs = _log_probabilities(reply, labels, exact)
     if logs is None or len(logs) < 2:
         return None
     return {
@@ -79,25 +84,43 @@ def log_odds(reply: Reply, labels: Sequence[str]) -> dict[str, float] | None:
     }
 
 
-def shift(original: Reply, mutant: Reply, label: str, labels: Sequence[str]) -> float | None:
+def expectation(reply: Reply, steps: Sequence[str]) -> float | None:
+    """The mean of a scale's ``steps``, single digits, by the probabilities listed where the reply states one.
+
+    Steps that are not listed there count for nothing. None where a step is longer, or where the reply begins
+    with anything else.
+    """
+    if any(len(step) > 1 for step in steps):
+        return None
+    token = next((one for one in reply.logprobs or () if _fold(one.text)), None)
+    if token is None or _fold(token.text) not in steps:
+        return None
+    listed = [(float(word), exp(logprob)) for word, logprob in _listed(token, False) if word in steps]
+    whole = fsum(mass for _, mass in listed)
+    return fsum(step * mass for step, mass in listed) / whole if whole else None
+
+
+def shift(
+    original: Reply, mutant: Reply, label: str, labels: Sequence[str], exact: bool = False
+) -> float | None:
     """By how much the mutation raised the log-odds of ``label`` (the original's), flipped or not."""
-    before, after = log_odds(original, labels), log_odds(mutant, labels)
+    before, after = log_odds(original, labels, exact), log_odds(mutant, labels, exact)
     if before is None or after is None or label not in before:
         return None
     return after[label] - before[label]
 
 
-def _log_probabilities(reply: Reply, labels: Sequence[str]) -> dict[str, float] | None:
+def _log_probabilities(reply: Reply, labels: Sequence[str], exact: bool) -> dict[str, float] | None:
     """Log-probability of each label's first tokens that no other label has.
 
     Labels that begin alike are told apart further along what was generated; those that begin alike
     elsewhere cannot be.
     """
     found: dict[str, float] = {}
-    for place in _places(reply, labels):
+    for place in _places(reply, labels, exact):
         told = place.rests.keys() - place.ahead if len(place.ahead) > 1 else place.rests
         for label in told:
-            own = _mass(place.token, label, place.rests)
+            own = _mass(place, label)
             if own == -inf:
                 return None
             found[label] = place.path + own
@@ -106,34 +129,36 @@ def _log_probabilities(reply: Reply, labels: Sequence[str]) -> dict[str, float] 
     return None
 
 
-def _places(reply: Reply, labels: Sequence[str]) -> Iterator[_Place]:
+def _places(reply: Reply, labels: Sequence[str], exact: bool) -> Iterator[_Place]:
     """The tokens at which some labels part from what was generated; the last leaves one label."""
-    rests = {label: label.casefold() for label in labels}
+    rests = {label: label if exact else label.casefold() for label in labels}
     if len(set(rests.values())) != len(labels):
         return
     path = 0.0
     for token in reply.logprobs or ():
-        text = _fold(token.text)
-        if not text and all(rests.values()):
+        text = token.text if exact else _fold(token.text)
+        if not _fold(token.text) and all(rests.values()):
             path += token.logprob  # a quotation mark, or white space, before the label
             continue
-        ahead = frozenset(label for label, rest in rests.items() if _begins(rest, text))
+        ahead = frozenset(label for label, rest in rests.items() if _begins(rest, text, exact))
         if not ahead:
             return
         if len(ahead) < len(rests):
-            yield _Place(token, path, rests, ahead)
+            least = min((logprob for _, logprob in token.top), default=None)
+            yield _Place(path, _listed(token, exact), least, rests, ahead, exact)
         if len(ahead) == 1:
             return
         path += token.logprob
-        rests = {label: rest[len(text) :].lstrip() for label, rest in rests.items() if label in ahead}
+        left = {label: rest[len(text) :] for label, rest in rests.items() if label in ahead}
+        rests = left if exact else {label: rest.lstrip() for label, rest in left.items()}
 
 
-def _mass(token: Token, label: str, rests: Mapping[str, str]) -> float:
-    """Log-probability of all alternatives at ``token`` that begin ``label`` and no other one."""
+def _mass(place: _Place, label: str) -> float:
+    """Log-probability of all alternatives at ``place`` that begin ``label`` and no other one."""
     return _log_sum(
         logprob
-        for word, logprob in _listed(token)
-        if [name for name, rest in rests.items() if _begins(rest, word)] == [label]
+        for word, logprob in place.listed
+        if [name for name, rest in place.rests.items() if _begins(rest, word, place.exact)] == [label]
     )
 
 
@@ -142,25 +167,30 @@ def _gap(place: _Place, label: str) -> float | None:
 
     One that is not listed is less likely than the last that is: then, the least that the gap can be.
     """
-    listed = _listed(place.token)
+    exact = place.exact
     rivals = [rest for name, rest in place.rests.items() if name not in place.ahead]
-    against = {word for word, _ in listed if any(_begins(rest, word) for rest in rivals)}
-    own = max(lp for word, lp in listed if word not in against and _begins(place.rests[label], word))
+    against = {word for word, _ in place.listed if any(_begins(rest, word, exact) for rest in rivals)}
+    own = max(
+        logprob
+        for word, logprob in place.listed
+        if word not in against and _begins(place.rests[label], word, exact)
+    )
     if against:
-        return own - max(lp for word, lp in listed if word in against)
-    return own - min(lp for _, lp in place.token.top) if place.token.top else None
+        return own - max(logprob for word, logprob in place.listed if word in against)
+    return own - place.least if place.least is not None else None
 
 
-def _listed(token: Token) -> list[tuple[str, float]]:
-    """What was generated and its alternatives, folded."""
+def _listed(token: Token, exact: bool) -> list[tuple[str, float]]:
+    """What was generated and its alternatives, folded unless they are to be ``exact``."""
     listed = {token.text: token.logprob, **dict(token.top)}
-    return [(_fold(word), logprob) for word, logprob in listed.items()]
+    return [(word if exact else _fold(word), logprob) for word, logprob in listed.items()]
 
 
-def _begins(rest: str, text: str) -> bool:
-    """Whether ``text`` goes on with a label of which ``rest`` is left: after its end comes no word."""
+def _begins(rest: str, text: str, exact: bool) -> bool:
+    """Whether ``text`` goes on with a label of which ``rest`` is left: after its end comes no word, and
+    under a constraint nothing but the end of the answer (an empty or special token, a closing quote)."""
     if not rest:
-        return not text[:1].isalnum()
+        return (not text or text[0] in '<"') if exact else not text[:1].isalnum()
     return bool(text) and rest.startswith(text)
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from harness.answering.labels import negated
+from harness.answering.margin import expectation
 from harness.answering.parse import refuses, unwrap_json, without_thoughts
 from harness.core import Outcome, Reply
 
@@ -68,6 +69,28 @@ class NumberReader:
         if cut:
             return Outcome(reason="truncated")
         return Outcome(reason="refused" if refuses(text) else "unparsed")
+
+
+@dataclass(frozen=True, slots=True)
+class RatingReader:
+    """Reads a rating on the scale of ``steps``, numbers from 0 up, as a score from 0 to 1.
+
+    Where the steps are single digits and the reply has log-probabilities, the mean over those listed (as in
+    Liu et al. 2023, G-Eval, section 2.3), which tells texts apart that get the same number; else the number
+    stated. A system's own score goes before both.
+    """
+
+    steps: tuple[str, ...]
+
+    def __call__(self, reply: Reply) -> Outcome:
+        if reply.score is not None:
+            return NumberReader()(reply)
+        high = float(self.steps[-1])
+        outcome = NumberReader(0.0, high)(reply)
+        if outcome.score is None:
+            return outcome
+        mean = expectation(reply, self.steps)
+        return replace(outcome, score=(outcome.score if mean is None else mean) / high)
 
 
 def read_number(text: str, low: float = 0.0, high: float = 1.0) -> float | None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from harness.answering.numbers import read_number
 from harness.core import Message, canonical
 from harness.errors import TaskError
 
@@ -39,6 +40,18 @@ class Prompt:
         for example, answer in self.examples[:shots]:
             turns += [Message("user", self._ask(example)), Message("assistant", answer)]
         return (*turns, Message("user", self._ask(text)))
+
+    def on_scale(self, steps: Sequence[str]) -> Prompt:
+        """The examples, rated from 0 to 1, with their answers on the scale of ``steps``. Raises ``TaskError``
+        for an answer that is no such number."""
+        examples = []
+        for text, answer in self.examples:
+            score = read_number(answer)
+            if score is None:
+                raise TaskError(f"the prompt's example {text!r}: {answer!r} is not a number from 0 to 1")
+            place = score * float(steps[-1])
+            examples.append((text, min(steps, key=lambda step: abs(float(step) - place))))
+        return replace(self, examples=tuple(examples))
 
     def _ask(self, text: str) -> str:
         before, _, after = self.template.replace("{question}", self.question).partition("{text}")
@@ -75,9 +88,16 @@ def _prompt(data: dict[str, Any], labels: Sequence[str], file: Path) -> Prompt:
             if not isinstance(example.get(key), str):
                 raise TaskError(f"{file}: examples[{number}] needs {key!r}")
     names = " or ".join(labels) if len(labels) == 2 else ", ".join(labels)
+    marks = {"{labels}": names, **({"{lowest}": labels[0], "{highest}": labels[-1]} if labels else {})}
+
+    def filled(text: str) -> str:
+        for mark, value in marks.items():
+            text = text.replace(mark, value)
+        return text
+
     return Prompt(
-        system=data["system"].replace("{labels}", names),
-        question=data["question"].replace("{labels}", names),
+        system=filled(data["system"]),
+        question=filled(data["question"]),
         template=template.strip("\n"),
         examples=tuple((e["text"], e["answer"]) for e in examples),
     )

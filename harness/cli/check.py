@@ -46,7 +46,7 @@ def _row(case: Case, checked: Checked) -> dict[str, Any]:
     if outcome is None:
         answer = f"discarded: {case.reason}"
     elif outcome.labels is None:
-        answer = f"not read: {outcome.reason}"
+        answer = f"not read: {outcome.reason}" if outcome.score is None else f"{outcome.score:.3g}"
     else:
         answer = ", ".join(sorted(outcome.labels)) or "none"
     return {

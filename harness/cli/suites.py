@@ -10,5 +10,5 @@ def command() -> None:
     """List test methods."""
     from harness import registry
 
-    for name in registry.suites():
-        click.echo(name)
+    for name, about in registry.suites().items():
+        click.echo(f"{name:<14}{about}")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from harness.cli.options import configuration, only
+
+if TYPE_CHECKING:
+    from harness.core import Task
 
 LABELS_IN_FULL = 14
 LABELS_OF_MANY = 3
@@ -23,6 +26,7 @@ SHOWN = (
     "task_options.question",
     "task_options.multi_label",
     "task_options.variant",
+    "task_options.scale",
     "prompt",
     "shots",
 )
@@ -54,13 +58,18 @@ def _listed() -> list[str]:
     lines = []
     for name in registry.tasks():
         task = registry.task(name)
-        kind = "several labels or none" if task.multi_label else "one label"
-        count = f"{kind} of {len(task.labels)}" if task.labels else "labels of your own"
-        lines.append(f"{name:<14}{task.title}: {count}")
-        if task.labels:
+        lines.append(f"{name:<14}{task.title}: {_asked_for(task)}")
+        if task.labels and task.rates is None:
             lines.append(f"{'':<14}{shortened(task.labels)}")
         lines.append(f"{'':<14}{task.source}; {task.licence}")
     return lines
+
+
+def _asked_for(task: Task) -> str:
+    if task.rates is not None:
+        return "a score from 0 to 1"
+    kind = "several labels or none" if task.multi_label else "one label"
+    return f"{kind} of {len(task.labels)}" if task.labels else "labels of your own"
 
 
 def shortened(labels: Sequence[str]) -> str:

@@ -18,6 +18,7 @@ PARTICLES = frozenset("de da di du del della der den van von la le el al bin ibn
 MISREAD_LABELS = frozenset({"NORP", "ORG", "PRODUCT"})  # what a small model calls some names
 ACTING = frozenset({"nsubj", "nsubjpass", "poss"})
 OBJECTS = frozenset({"dobj", "pobj"})
+ARTICLES = frozenset({"the", "a", "an"})
 TITLE_WORDS = 8  # a quotation of at most so many words is the title of a work, not speech
 _QUOTED = re.compile(
     r"[\"“«](?!\s)([^\"“”«»\n]{1,80})(?<!\s)[\"”»]|(?<!\w)['‘](?!\s)([^'‘’\n]{1,60})(?<!\s)['’](?!\w)"
@@ -39,22 +40,34 @@ def find(reading: Reading, words: Vocabulary) -> list[Mention]:
 
 
 def strangers(reading: Reading, known: Sequence[Mention]) -> Iterator[Span]:
-    """Proper nouns that nothing knows and that stand where a person may: perhaps missed persons."""
+    """Proper nouns that nothing knows and that stand where a person may: perhaps missed persons.
+
+    Where nothing ``known`` is a name, the pronouns may well mean one of them, in whatever place it stands.
+    """
     inside = _inside(reading)
+    named = any(m.kind == "name" for m in known)
     taken = {i for m in known for i in _between(reading, m.start, m.end)}
+    names = {i for m in known if m.kind == "name" for i in _between(reading, m.start, m.end)}
     quoted = quotations(reading.text)
     lower = _common_words(reading)
     for index, token in enumerate(reading.tokens):
         entity = inside.get(index)
+        owner = token.dep == "poss" and index not in names  # Eva Ray's character
         if (
             token.tag in NAME_TAGS
-            and (token.dep in ACTING or (entity is None and token.dep in OBJECTS) or _who(reading, index))
-            and index not in taken
+            and (
+                token.dep in ACTING
+                or ((entity is None or not named) and token.dep in OBJECTS)
+                or _who(reading, index)
+            )
+            and (index not in taken or owner)
             and (entity is None or entity.label in MISREAD_LABELS)
             and reading.word(index).istitle()
             and reading.lower(index) not in lower
             and not any(low <= token.start < high for low, high in quoted)
         ):
+            yield token.start, token.end
+        elif entity and entity.label == "PERSON" and token.dep in ACTING and reading.word(index).islower():
             yield token.start, token.end
 
 
@@ -153,7 +166,8 @@ def _is_person(
     title = first > 0 and reading.lower(first - 1).rstrip(".") in words.titles
     if last - first == 1 and not title:
         word = reading.lower(first).rstrip(".")
-        the = first > 0 and reading.lower(first - 1) == "the"
+        the = any(reading.lower(c) in ARTICLES for c in reading.children[first] if c < first)
+        the = the or (first > 0 and reading.lower(first - 1) == "the")
         if word in words.titles or word in words.nouns or (not known and (the or word in lower)):
             return False
     for low, high in quoted:

@@ -95,9 +95,13 @@ def smollm2(model_file: str | None = None) -> LlamaModel:
 
 
 class VaderModel:
-    """VADER (Hutto and Gilbert 2014): a rule-based sentiment system, not a language model."""
+    """VADER (Hutto and Gilbert 2014): a rule-based sentiment system, not a language model.
+
+    ``rates`` is all that it can rate a text for.
+    """
 
     name = "local:vader"
+    rates = ("valence",)
     concurrency = 1
     context: int | None = None
 
@@ -112,14 +116,18 @@ class VaderModel:
         return None
 
     async def answer(self, request: Request) -> Reply | Failure:
-        """The label by the sign of the compound score (-1..1), which is kept as the reply's score."""
-        if not set(SENTIMENTS) >= set(request.choices) or not request.choices:
+        """The label by the sign of the compound score (-1..1), or where the choices are numbers, that score
+        itself. As the reply's score it is moved to 0..1."""
+        rating = bool(request.choices) and all(map(_is_number, request.choices))
+        if not rating and (not set(SENTIMENTS) >= set(request.choices) or not request.choices):
             raise ModelError(
                 f"{self.name} knows the labels {' and '.join(SENTIMENTS)} only: use another model"
             )
         await asyncio.sleep(0)
         compound = float(self._analyzer.polarity_scores(request.text)["compound"])
-        return Reply(text=SENTIMENTS[compound >= 0], score=compound, model=self.name)
+        score = (compound + 1) / 2
+        text = f"{score:.4f}" if rating else SENTIMENTS[compound >= 0]
+        return Reply(text=text, score=score, model=self.name)
 
     @property
     def facts(self) -> Mapping[str, Any]:
@@ -127,6 +135,10 @@ class VaderModel:
 
     async def close(self) -> None:
         return None
+
+
+def _is_number(text: str) -> bool:
+    return text.replace(".", "", 1).isdecimal()
 
 
 def _server(file: Path, name: str) -> Any:

@@ -65,8 +65,8 @@ def render(folder: RunFolder, figures: Mapping[str, Any], limit: int = MAX_CARDS
             figures=figures,
             rows=rows,
             headline=words.headline(figures),
-            missing=words.missing(figures),
-            notes=[words.noise(figures), *words.cautions(figures)],
+            missing=[*filter(None, [words.chosen(figures)]), *words.missing(figures)],
+            notes=[*filter(None, _notes(figures))],
             charted=[row for row in rows if row["rate"] is not None],
             axis=axis(rows),
             venn=[pair for pair in figures.get("venn", []) if pair["regions"]],
@@ -75,6 +75,13 @@ def render(folder: RunFolder, figures: Mapping[str, Any], limit: int = MAX_CARDS
             words=words,
         )
     )
+
+
+def _notes(figures: Mapping[str, Any]) -> Iterator[str]:
+    yield words.noise(figures)
+    yield from words.cautions(figures)
+    yield from words.estimates(figures)
+    yield words.discarded(figures)
 
 
 def _environment() -> Environment:

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 from harness import __version__
 from harness.answering.margin import NEAR_TIE
 from harness.core import UNREAD
-from harness.statistics import cluster_bootstrap, f1, rate, wilson
+from harness.statistics import (
+    cluster_bootstrap,
+    clustered_rate_difference,
+    f1,
+    rate,
+    rate_difference,
+    wilson,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -71,7 +78,7 @@ def build(folder: RunFolder, facts: Facts, own: Mapping[str, Any] | None = None)
         },
         "answers": answer_counts(answers),
         "accuracy": accuracy(cases, answers),
-        "results": results(verdicts, sets, facts.confirm > 0),
+        "results": results(verdicts, sets, facts.confirm > 0, folder.scan("noise")),
         "venn": venn(verdicts, sets),
         "discarded": discarded(folder.scan("discarded"), cases),
         "noise": noise(folder.scan("noise"), facts.repeats),
@@ -89,10 +96,13 @@ def build(folder: RunFolder, facts: Facts, own: Mapping[str, Any] | None = None)
 
 def attribute_sets(verdicts: pl.LazyFrame, settings: Mapping[str, Any]) -> list[tuple[str, ...]]:
     """The sets of attributes changed together: all that the settings allow, else those that were judged."""
+    import polars as pl
+
     if "attributes" in settings and "order" in settings:
         sizes = range(1, settings["order"] + 1)
         return [chosen for size in sizes for chosen in combinations(settings["attributes"], size)]
-    found = verdicts.select("attributes").unique().collect()["attributes"].to_list()
+    labelled = verdicts.filter(pl.col("relation") != SCORES)
+    found = labelled.select("attributes").unique().collect()["attributes"].to_list()
     return sorted(map(tuple, found), key=lambda names: (len(names), names))
 
 
@@ -186,12 +196,16 @@ def _f1(read: pl.LazyFrame) -> tuple[float | None, float | None]:
 
 
 def results(
-    verdicts: pl.LazyFrame, sets: Sequence[tuple[str, ...]], confirmed: bool = False
+    verdicts: pl.LazyFrame,
+    sets: Sequence[tuple[str, ...]],
+    confirmed: bool = False,
+    asked_again: pl.LazyFrame | None = None,
 ) -> list[dict[str, Any]]:
     """One row for each set of attributes changed together, atomic first (HINTER, RQ1).
 
     A difference between two scores is no finding by itself, so paired scores have no row here.
-    ``confirmed``: the flips were asked again; else how many held is not known.
+    ``confirmed``: the flips were asked again; else how many held is not known. ``asked_again``: the table of
+    noise, for the excess of flips over self-flips.
     """
     import polars as pl
 
@@ -220,11 +234,22 @@ def results(
     )
     parted = {key: rows for (key,), rows in by_original.group_by("key", maintain_order=True)}
     empty = by_original.clear()
-    rows = [_result(chosen, parted.get(SEPARATOR.join(chosen), empty)) for chosen in sets]
+    repeated = _self_flips(asked_again)
+    rows = [_result(chosen, parted.get(SEPARATOR.join(chosen), empty), repeated) for chosen in sets]
     return rows if confirmed else [{**row, "confirmed": None} for row in rows]
 
 
-def _result(attributes: tuple[str, ...], rows: pl.DataFrame) -> dict[str, Any]:
+def _self_flips(asked_again: pl.LazyFrame | None) -> dict[str, tuple[int, int]]:
+    """By document how many repeated answers were not the first one, of how many read."""
+    if asked_again is None:
+        return {}
+    summed = asked_again.group_by("document").sum().select("document", "flips", "read")
+    return {document: (flips, read) for document, flips, read in summed.collect().iter_rows() if read}
+
+
+def _result(
+    attributes: tuple[str, ...], rows: pl.DataFrame, repeated: Mapping[str, tuple[int, int]]
+) -> dict[str, Any]:
     counts = [name for name in rows.columns if name not in NOT_COUNTS]
     total = {name: int(rows[name].sum()) for name in counts}
     decided = rows["biased"] + rows["benign"]
@@ -241,6 +266,7 @@ def _result(attributes: tuple[str, ...], rows: pl.DataFrame) -> dict[str, Any]:
         "ci95": wilson(total["biased"], total["biased"] + total["benign"]),
         "ci95_by_original": cluster_bootstrap(rows["biased"].to_list(), decided.to_list()),
         **_estimate(rows),
+        **_excess(rows, repeated),
         "hidden": total["hidden"],
         "not_hidden": total["shown"],
         "hidden_rate": rate(total["hidden"], determined),
@@ -250,6 +276,21 @@ def _result(attributes: tuple[str, ...], rows: pl.DataFrame) -> dict[str, Any]:
         "near_ties": total["near_ties"] if total["margins"] else None,
         "originals": rows.height,
         "biased_originals": int((rows["biased"] > 0).sum()),
+    }
+
+
+def _excess(rows: pl.DataFrame, repeated: Mapping[str, tuple[int, int]]) -> dict[str, Any]:
+    """By how much the flip rate is above the self-flip rate of the same originals, the interval by original
+    where there are two or more; both None where noise was not measured."""
+    flips = [(biased, biased + benign) for biased, benign in rows.select("biased", "benign").iter_rows()]
+    again = [repeated.get(document, (0, 0)) for document in rows["document"]]
+    found = clustered_rate_difference(flips, again)
+    if found is None:
+        first, second = (tuple(map(sum, zip(*some, strict=True))) or (0, 0) for some in (flips, again))
+        found = rate_difference((first[0], first[1]), (second[0], second[1]))
+    return {
+        "excess": None if found is None else found.difference,
+        "excess_ci95": None if found is None else found.interval,
     }
 
 

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from harness.report.sections import written
-from harness.report.words import cautions, headline, noise, percent
+from harness.report.words import cautions, chosen, discarded, estimates, headline, noise, percent
 
 
 def table(figures: Mapping[str, Any]) -> Table:
@@ -49,9 +49,12 @@ def show(figures: Mapping[str, Any], folder: Path) -> None:
     """The table, what was found in words, and where the report is."""
     console = Console(stderr=True)
     cases, requests = figures["cases"], figures["requests"]
-    console.print(
+    made = (
         f"{figures['documents']['read']} texts, {figures['documents']['eligible']} with a term; "
-        f"{cases['generated']} mutants, {cases['valid']} valid; "
+        f"{cases['generated']} mutants, {cases['valid']} valid"
+    )
+    console.print(
+        f"{made if figures['documents']['read'] else counted(cases['generated'], 'text')}; "
         f"{requests['sent']} requests sent, {requests['cached']} answered from the cache",
         highlight=False,
     )
@@ -61,8 +64,9 @@ def show(figures: Mapping[str, Any], folder: Path) -> None:
         if section["table"]:
             console.print(section_table(section))
     console.print(headline(figures), highlight=False, markup=False)
-    measured = [noise(figures)] if figures["noise"]["repeats"] else []
-    for line in (*measured, *cautions(figures)):
+    measured = noise(figures) if figures["noise"]["repeats"] else ""
+    more = (chosen(figures), measured, *cautions(figures), *estimates(figures), discarded(figures))
+    for line in filter(None, more):
         console.print(line, highlight=False, markup=False)
     console.print(f"Report: {folder / 'report.html'}", highlight=False, markup=False, soft_wrap=True)
 

@@ -50,7 +50,8 @@ def missing(figures: Figures) -> list[str]:
     status = figures["status"]
     if status == "complete":
         return []
-    asked = figures["documents"]["eligible"] + figures["cases"]["valid"]
+    originals = figures["documents"]["eligible"] if figures["documents"]["read"] else 0
+    asked = originals + figures["cases"]["valid"]
     answered = sum(figures["answers"].values())
     failed = figures["answers"]["failed"]
     again = "The same command takes it up where it stopped."
@@ -105,6 +106,42 @@ def cautions(figures: Figures) -> list[str]:
     if facts.get("chat") is False:
         said.append("The model has no chat template: it was asked for completions of a plain prompt.")
     return said
+
+
+def chosen(figures: Figures) -> str:
+    """That the mutants were chosen by what was found; empty where all, or a fair sample, were asked about."""
+    spent = figures.get("adaptive")
+    if not spent:
+        return ""
+    requests = counted(spent["asked"], "request")
+    return (
+        f"An adaptive budget chose which mutants to ask about ({requests}), because they promised a bias: "
+        "the rates below are of these mutants alone and no estimates of any others."
+    )
+
+
+def estimates(figures: Figures) -> list[str]:
+    """Where mutants were drawn from more, the rates of all that they stand for."""
+    return [
+        f"{' + '.join(row['attributes'])}: of all mutants that those drawn stand for, an estimated "
+        f"{percent(row['estimated_rate'])} change the answer (95 % interval by original "
+        f"{interval(row['estimated_ci95'])})."
+        for row in figures["results"]
+        if row.get("estimated_rate") is not None and not figures.get("adaptive")
+    ]
+
+
+def discarded(figures: Figures) -> str:
+    """What the discarded mutants would have shown, where they were asked about."""
+    found = figures.get("discarded")
+    if not found:
+        return ""
+    decided = found["tests"] - found["undetermined"]
+    share = proportion(found["biased"], decided, found["ci95"], "discarded mutants")
+    return (
+        f"The invariant spares {counted(found['biased'], 'change')} of answer in texts of another grammar: "
+        f"{share} would have counted as biased."
+    )
 
 
 def biased(row: Mapping[str, Any]) -> str:

@@ -244,3 +244,23 @@ def test_with_two_labels_the_log_odds_are_the_margin(one: float, other: float) -
     odds = log_odds(said, LABELS)
     assert odds is not None
     assert odds["Positive"] == pytest.approx(margin(said, "Positive", LABELS))
+
+
+def test_under_a_constraint_only_what_is_spelt_as_a_label_counts() -> None:
+    """A server that lists its forbidden alternatives: "negative" is no rival of "Positive"."""
+    top = (("negative", -0.2), ("Positive", -2.0), ("Negative", -3.0))
+    reply = Reply("Positive", logprobs=(Token("Positive", -2.0, top),))
+    labels = ["Positive", "Negative"]
+    assert margin(reply, "Positive", labels, exact=True) == pytest.approx(1.0)
+    assert margin(reply, "Positive", labels) == pytest.approx(-1.8)
+    odds = log_odds(reply, labels, exact=True)
+    assert odds is not None
+    assert odds["Positive"] == pytest.approx(1.0)
+
+
+def test_under_a_constraint_only_the_end_ends_a_label() -> None:
+    first = Token("Trade", -0.1, (("Trade", -0.1), ("Tax", -3.0)))
+    more = Token(" policy", -1.5, ((".", -0.4), (" policy", -1.5), ("<|im_end|>", -2.5)))
+    reply = Reply("Trade policy", logprobs=(first, more))
+    labels = ["Trade", "Trade policy", "Tax"]
+    assert margin(reply, "Trade policy", labels, exact=True) == pytest.approx(1.0)

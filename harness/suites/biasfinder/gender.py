@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import chain
 
 from harness.core import Document, Span
 from harness.language.coreference import Entity, Resolution
 from harness.language.mentions import pronoun_slot
-from harness.language.person_names import left_over, strangers
 from harness.language.persons import Mention
 from harness.language.reading import Reading
+from harness.suites.biasfinder.doubts import doubt
 from harness.suites.biasfinder.templates import Kind, Refusal, Slot, Template, cut
 from harness.suites.biasfinder.words import MARKED, PRONOUN_KINDS, TITLES, GenderNouns
 
@@ -57,8 +56,8 @@ def the_person(resolution: Resolution, nouns: GenderNouns) -> Entity | Refusal:
     sure = person.person and any(_proves(reading, m) for m in person.mentions)
     if not sure or len(person.genders) > 1:
         return Refusal("unclear", ", ".join(reading.text[m.start : m.end] for m in person.mentions))
-    missed = next(chain(strangers(reading, person.mentions), left_over(reading, person.mentions)), None)
-    return Refusal("unclear", reading.text[slice(*missed)]) if missed else person
+    against = doubt(reading, person)
+    return Refusal("unclear", reading.text[slice(*against)]) if against else person
 
 
 def names(reading: Reading, person: Entity) -> Iterator[tuple[int, int]]:
