@@ -18,7 +18,10 @@ from harness.errors import ConfigError
 
 SAMPLE_PAIRS = 2
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-MAY_BE_SECRET = ("model.api_key_env", "model.base_url")
+MAY_BE_SECRET = (
+    *("model.api_key_env", "model.base_url"),
+    *("linguistic.suggester_api_key_env", "linguistic.suggester_base_url"),
+)
 
 Positive = Annotated[int, Field(ge=1)]
 
@@ -31,6 +34,21 @@ OF_SUITE = "*."
 def _parts(value: Any) -> Any:
     """A list written as ``a, b``."""
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+def _named(variable: str | None) -> str | None:
+    if variable is not None and not VARIABLE.fullmatch(variable):
+        raise ValueError("give the name of an environment variable, not the key itself")
+    return variable
+
+
+def _address(given: str | None) -> str | None:
+    url = urlsplit(given) if given is not None else None
+    if url and (url.scheme not in ("http", "https") or not url.hostname):
+        raise ValueError("give an http:// or https:// address")
+    if url and (url.username or url.password):
+        raise ValueError("leave the user and password out: keys come from --api-key-env")
+    return given
 
 
 class _Section(BaseModel):
@@ -110,11 +128,15 @@ class Hinter(_Section):
 
 
 class Biasfinder(_Section):
-    """``[biasfinder]``: what of a person the templates vary, and with which words."""
+    """``[biasfinder]``: what of a person the templates vary, and with which words.
 
-    characteristic: Literal["gender", "occupation", "country", "gender+occupation"] = "gender"
+    ``characteristic`` None: gender in mined templates, each template's own in those of a file.
+    """
+
+    characteristic: Literal["gender", "occupation", "country", "gender+occupation"] | None = None
     names: str | None = None
     names_a_class: Positive = 30
+    max_mutants_per_template: Positive | None = None
     templates: str | None = None
     coreference: str = "rules"
     parser: str = "spacy"
@@ -134,11 +156,28 @@ class Linguistic(_Section):
     capabilities: tuple[str, ...] = ()
     definitions: str | None = None
     seeds: Positive = 50
-    expansions: Positive = 5
+    expansions: Annotated[int, Field(ge=0)] = 5
+    masks: Positive = 10
+    words: Positive = 20
     suggester: Literal["auto", "mlm", "endpoint", "ngram"] = "auto"
     suggester_model: str | None = None
+    suggester_revision: str | None = None
+    suggester_base_url: str | None = None
+    suggester_api_key_env: str | None = None
+    trees: str | None = None
+    sentiment: str | None = None
     grammar: str | None = None
     parser: str = "spacy"
+
+    @field_validator("suggester_api_key_env")
+    @classmethod
+    def _variable(cls, value: str | None) -> str | None:
+        return _named(value)
+
+    @field_validator("suggester_base_url")
+    @classmethod
+    def _url(cls, value: str | None) -> str | None:
+        return _address(value)
 
     @field_validator("capabilities", mode="before")
     @classmethod
@@ -147,10 +186,12 @@ class Linguistic(_Section):
 
 
 class Checklist(_Section):
-    """``[checklist]``: the file of tests."""
+    """``[checklist]``: the file of tests and how many cases of each at most; with a parser, how diverse their
+    syntax is."""
 
     tests: str | None = None
     limit: Positive | None = None
+    parser: str = "none"
 
 
 class Price(_Section):
@@ -194,19 +235,13 @@ class Model(_Section):
     @field_validator("api_key_env")
     @classmethod
     def _variable(cls, value: str | None) -> str | None:
-        if value is not None and not VARIABLE.fullmatch(value):
-            raise ValueError("give the name of an environment variable, not the key itself")
-        return value
+        return _named(value)
 
     @field_validator("base_url")
     @classmethod
     def _url(cls, value: str | tuple[str, ...] | None) -> str | tuple[str, ...] | None:
         for one in [value] if isinstance(value, str) else value or ():
-            url = urlsplit(one)
-            if url.scheme not in ("http", "https") or not url.hostname:
-                raise ValueError("give an http:// or https:// address")
-            if url.username or url.password:
-                raise ValueError("leave the user and password out: keys come from --api-key-env")
+            _address(one)
         return value
 
 

@@ -161,12 +161,16 @@ class Outcome:
     """What a reply says: ``labels`` (or a ``score``), or why it could not be read.
 
     ``margin``: by how much the label was likelier than the next one (natural log), where that is known.
+    ``probabilities`` of all labels, and ``beside``, the score from 0 to 1 that a system gave with its label,
+    stand beside the answer where they are known: outcomes that differ in them alone are equal.
     """
 
     labels: frozenset[str] | None = None
     score: float | None = None
     reason: Unread | None = None
     margin: float | None = None
+    probabilities: Mapping[str, float] | None = field(default=None, compare=False)
+    beside: float | None = field(default=None, compare=False)
 
     @property
     def read(self) -> bool:
@@ -207,7 +211,8 @@ class Suite(Protocol):
 
     A suite may also have ``settings`` (a mapping that the summary repeats), ``figures(tables)`` (blocks that
     the summary holds beside ``results``; of them ``headline`` is a text and ``sections`` what the report and
-    the terminal show, see ``report.sections``), and ``makes_texts`` (True: it reads no documents).
+    the terminal show, see ``report.sections``), ``extracts(tables)`` (lazy frames by name, from the cases
+    alone, that the run folder keeps beside them), and ``makes_texts`` (True: it reads no documents).
     """
 
     @property

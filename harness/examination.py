@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from harness.answering.margin import margin, set_margin, shift
+from harness.answering.margin import margin, probabilities, set_margin, shift
 from harness.answering.numbers import RatingReader
 from harness.answering.parse import LabelReader
 from harness.answering.runner import Answer, Answerer
@@ -177,7 +177,12 @@ class Examiner:
         if outcome.labels is None or len(outcome.labels) != 1:
             return outcome
         (label,) = outcome.labels
-        return replace(outcome, margin=margin(answer, label, task.labels, self._exact))
+        return replace(
+            outcome,
+            margin=margin(answer, label, task.labels, self._exact),
+            probabilities=probabilities(answer, task.labels, self._exact),
+            beside=answer.score,
+        )
 
 
 async def next_group(groups: Iterator[list[Case]]) -> list[Case] | None:

@@ -166,7 +166,7 @@ class RunFolder:
         target = self.path / f"{name}.parquet"
         files = sorted(parts.glob("*.parquet"))
         if files:
-            pl.scan_parquet(files).sink_parquet(target)
+            pl.scan_parquet(files, glob=False).sink_parquet(target)
         else:
             pl.DataFrame(schema=schema_of(SCHEMAS[name])).write_parquet(target)
         shutil.rmtree(parts, ignore_errors=True)
@@ -179,8 +179,8 @@ class RunFolder:
             files = sorted(self.cases.glob("*.parquet"))
             if not files:
                 return pl.LazyFrame(schema=schema_of(CASE_SCHEMA))
-            return pl.scan_parquet(files)
-        return pl.scan_parquet(self.path / f"{name}.parquet")
+            return pl.scan_parquet(files, glob=False)
+        return pl.scan_parquet(self.path / f"{name}.parquet", glob=False)
 
 
 class Derived:
@@ -315,7 +315,7 @@ def _read(files: Iterable[Path]) -> Iterator[Case]:
     import polars as pl
 
     for file in files:
-        yield from map(_case, pl.read_parquet(file).iter_rows(named=True))
+        yield from map(_case, pl.read_parquet(file, glob=False).iter_rows(named=True))
 
 
 def _case(row: Mapping[str, Any]) -> Case:

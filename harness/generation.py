@@ -28,6 +28,8 @@ CHUNKS_AHEAD = 2
 Chunk = tuple[int, Iterable[Document]]
 Watcher = Callable[[int], None]
 """Told how many documents are done."""
+Engine = Callable[[Audit, RunFolder, int, Watcher], None]
+"""Writes all cases of an audit, with a number of workers: ``make``, or another that writes the same."""
 
 
 def cases(audit: Audit, folder: RunFolder, workers: int = 1) -> Generator[Case, None, None]:
@@ -44,7 +46,7 @@ def cases(audit: Audit, folder: RunFolder, workers: int = 1) -> Generator[Case, 
     else:
         for number, _ in _shared_out(audit, folder, workers):
             yield from folder.read_chunk(number)
-    folder.finish()
+    finish(audit, folder)
 
 
 def make(audit: Audit, folder: RunFolder, workers: int = 1, watch: Watcher = lambda _: None) -> None:
@@ -63,6 +65,14 @@ def make(audit: Audit, folder: RunFolder, workers: int = 1, watch: Watcher = lam
         for _, size in _shared_out(audit, folder, workers):
             done += size
             watch(done)
+    finish(audit, folder)
+
+
+def finish(audit: Audit, folder: RunFolder) -> None:
+    """Write what the suite extracts from all its cases, then say that these are on disk."""
+    extracts = getattr(audit.suite, "extracts", None)
+    for name, table in extracts(folder).items() if extracts is not None else ():
+        table.sink_parquet(folder.path / f"{name}.parquet")
     folder.finish()
 
 

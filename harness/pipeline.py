@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import threading
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
@@ -24,7 +25,7 @@ from harness.assembly import Audit, assemble
 from harness.batching.run import answered, outstanding
 from harness.config import RunConfig
 from harness.core import Case, Document, Outcome, Verdict
-from harness.errors import EndpointError
+from harness.errors import ConfigError, EndpointError
 from harness.examination import Examined, Examiner, next_group
 from harness.folder import DERIVED, RunFolder
 from harness.report import html, junit, summary
@@ -177,10 +178,17 @@ async def generate(
     audit = await asyncio.to_thread(assemble, config)
     audit.folder.open(audit.resolved, audit.identity, overwrite)
 
+    stopped = threading.Event()
+
     def tell(done: int) -> None:
+        if stopped.is_set():
+            raise asyncio.CancelledError
         watch(done, audit.total)
 
-    await asyncio.to_thread(engine, audit, audit.folder, config.workers, tell)
+    try:
+        await asyncio.to_thread(engine, audit, audit.folder, config.workers, tell)
+    finally:
+        stopped.set()  # a thread cannot be cancelled: it ends with the chunk it is at
     made = audit.folder.scan("cases")
     return {"folder": str(audit.folder.path), "eligible": summary.eligible(made), **summary.case_counts(made)}
 
@@ -188,6 +196,8 @@ async def generate(
 async def check(config: RunConfig, text: str) -> Checked:
     """Every version of one text, with its outcome and verdict by case id."""
     audit = await asyncio.to_thread(assemble, config)
+    if getattr(audit.suite, "makes_texts", False):
+        raise ConfigError(f"suite {audit.suite.name!r} makes its own texts: check one of yours with another")
     cases = list(audit.suite.cases(iter([Document("text", text)])))
     valid = [case for case in cases if case.valid]
     if not valid:

@@ -19,7 +19,7 @@ from harness.core import Model, Suite, Task
 from harness.errors import ConfigError, HarnessError, LexiconError, ModelError, TaskError
 
 BUILT_IN = (
-    *("custom", "ecthr", "eurlex", "imdb", "ledgar", "scotus", "sentiment140", "sst2", "winogender"),
+    *("custom", "ecthr", "eurlex", "imdb", "ledgar", "scotus", "sentiment140", "sst", "sst2", "winogender"),
     *("anger", "fear", "joy", "sadness", "valence"),  # tasks that rate
 )
 TASKS = {name: f"harness.tasks.{name}:task" for name in BUILT_IN}
@@ -29,6 +29,10 @@ SUITES = {
         "harness.registry:hinter_suite",
         "words for persons exchanged in real texts, one attribute at a time and several at once",
     ),
+    "biasfinder": (
+        "harness.registry:biasfinder_suite",
+        "BiasFinder: templates mined in real texts, filled with persons of every class, compared in pairs",
+    ),
     "eec": (
         "harness.registry:eec_suite",
         "the Equity Evaluation Corpus: sentences that differ in a person alone, scores compared in pairs",
@@ -36,6 +40,14 @@ SUITES = {
     "mtnlp": (
         "harness.registry:mtnlp_suite",
         "a noun for a person replaced by its counterpart or qualified, at one place of a text (baseline)",
+    ),
+    "linguistic": (
+        "harness.capability_suites:linguistic",
+        "S²LCT: linguistic capabilities of sentiment analysis, by searched sentences and their expansions",
+    ),
+    "checklist": (
+        "harness.capability_suites:checklist",
+        "CheckList: tests written by hand of what an answer must be, must stay or must move to (--tests FILE)",
     ),
 }
 _TARGETS = {name: target for name, (target, _) in SUITES.items()}
@@ -133,6 +145,35 @@ def hinter_suite(config: RunConfig) -> Suite:
         invariant=section.invariant,
         kept=KeptVerdicts(Path(config.cache).with_name(DEFAULT.name) if config.cache else DEFAULT),
     )
+
+
+def biasfinder_suite(config: RunConfig) -> Suite:
+    from harness.language import coreference
+    from harness.suites.biasfinder import BiasFinder, casting, names, sources
+    from harness.suites.biasfinder.occupation import Occupations
+    from harness.suites.biasfinder.words import GenderNouns
+
+    section, nouns = config.biasfinder, GenderNouns(names.gender_nouns())
+    jobs = [noun.singular for noun in names.occupations()]
+    limit = section.max_mutants_per_template
+    if limit is not None and limit < casting.LEAST:
+        raise ConfigError(f"biasfinder.max_mutants_per_template: give {casting.LEAST} or more, not {limit}")
+    if section.templates is not None:
+        source: sources.Miner | sources.Given = sources.read(section.templates, section.characteristic)
+    else:
+        kind, _, pipeline = section.parser.partition(":")
+        if kind != "spacy":
+            raise ConfigError(f"biasfinder.parser: give spacy or spacy:NAME, not {section.parser!r}")
+        resolver = coreference.load(section.coreference, pipeline or None)
+        source = sources.Miner(section.characteristic or "gender", resolver, nouns, Occupations(jobs))
+    cast = casting.Casting(
+        names.gender_names(section.names).first(section.names_a_class),
+        names.country_names(section.names),
+        jobs,
+        limit,
+        config.seed,
+    )
+    return BiasFinder(source, cast, nouns)
 
 
 def eec_suite(config: RunConfig) -> Suite:

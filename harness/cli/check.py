@@ -11,34 +11,60 @@ import click
 from harness.cli.options import configuration, settings
 
 if TYPE_CHECKING:
+    from harness.config import RunConfig
     from harness.core import Case
     from harness.pipeline import Checked
+
+EXPLAINED = 5
 
 
 @click.command("check")
 @click.argument("text")
 @click.option("--config", "config_file", help="A configuration, TOML.")
 @settings
+@click.option("--explain", is_flag=True, help=f"Say which words decide, for {EXPLAINED} flips at most.")
 @click.option("--json", "as_json", is_flag=True, help="Print every version as JSON.")
-def command(text: str, config_file: str | None, as_json: bool, **options: Any) -> int:
+def command(text: str, config_file: str | None, explain: bool, as_json: bool, **options: Any) -> int:
     """Ask about TEXT ("-": standard input) and all its mutants, and show every answer side by side."""
     import asyncio
 
     from harness import pipeline
+    from harness.report import explained
 
     if text == "-":
         text = sys.stdin.read()
     if not text.strip():
         raise click.UsageError("the text is empty")
-    checked = asyncio.run(pipeline.check(configuration(config_file, options, one_text=True), text))
+    config = configuration(config_file, options, one_text=True)
+    checked = asyncio.run(pipeline.check(config, text))
     rows = [_row(case, checked) for case in checked.cases]
+    explanations = _explained(config, checked) if explain else {}
+    for row, case in zip(rows, checked.cases, strict=True):
+        row |= {"explanation": explanations[case.id]} if case.id in explanations else {}
     if as_json:
         click.echo(json.dumps(rows, ensure_ascii=False))
     elif rows:
         _show(rows)
+        for found in explanations.values():
+            click.echo("\n".join(["", *explained.lines(found)]))
+        click.echo(f"\n{explained.LEGEND}" if explanations else "", nl=bool(explanations))
     else:
         click.echo("no term of the lexicon occurs in this text", err=True)
     return 0
+
+
+def _explained(config: RunConfig, checked: Checked) -> dict[str, dict[str, Any]]:
+    """The explanations of the first flips, by case."""
+    import asyncio
+
+    from harness.explaining.run import explain_checked
+
+    flips = sum(verdict.status == "biased" for verdict in checked.verdicts.values())
+    if not flips:
+        return {}
+    if flips > EXPLAINED:
+        click.echo(f"explaining {EXPLAINED} of {flips} flips", err=True)
+    return asyncio.run(explain_checked(config, checked, EXPLAINED))
 
 
 def _row(case: Case, checked: Checked) -> dict[str, Any]:

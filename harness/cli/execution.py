@@ -99,7 +99,7 @@ def _bar(shown: list[pipeline.Progress], loop: asyncio.AbstractEventLoop) -> Ite
         def act() -> None:
             for progress in shown[:1]:
                 said = describe(progress, time.monotonic() - started)
-                bar.update(task, total=progress.total, completed=progress.documents, description=said)
+                bar.update(task, total=progress.total or None, completed=progress.documents, description=said)
 
         with _every(REFRESH_SECONDS, loop, act):
             yield
@@ -113,7 +113,8 @@ def _lines(shown: list[pipeline.Progress], loop: asyncio.AbstractEventLoop) -> I
     def act() -> None:
         for progress in shown[:1]:
             said = describe(progress, time.monotonic() - started)
-            print(f"texts {progress.documents}/{progress.total}: {said}", file=sys.stderr, flush=True)
+            of = f"/{progress.total}" if progress.total else ""  # a suite that makes its texts has no number
+            print(f"texts {progress.documents}{of}: {said}", file=sys.stderr, flush=True)
 
     with _every(PLAIN_SECONDS, loop, act):
         yield

@@ -53,21 +53,20 @@ def strangers(reading: Reading, known: Sequence[Mention]) -> Iterator[Span]:
     for index, token in enumerate(reading.tokens):
         entity = inside.get(index)
         owner = token.dep == "poss" and index not in names  # Eva Ray's character
-        if (
-            token.tag in NAME_TAGS
-            and (
-                token.dep in ACTING
-                or ((entity is None or not named) and token.dep in OBJECTS)
-                or _who(reading, index)
+        placed = token.dep in ACTING or ((entity is None or not named) and token.dep in OBJECTS)
+        if token.tag not in NAME_TAGS or not (placed or _who(reading, index)):
+            continue
+        if entity and entity.label == "PERSON":
+            stranger = token.dep in ACTING and reading.word(index).islower()  # karl, not taken for a name
+        else:
+            stranger = (
+                (index not in taken or owner)
+                and (entity is None or entity.label in MISREAD_LABELS)
+                and reading.word(index).istitle()
+                and reading.lower(index) not in lower
+                and not any(low <= token.start < high for low, high in quoted)
             )
-            and (index not in taken or owner)
-            and (entity is None or entity.label in MISREAD_LABELS)
-            and reading.word(index).istitle()
-            and reading.lower(index) not in lower
-            and not any(low <= token.start < high for low, high in quoted)
-        ):
-            yield token.start, token.end
-        elif entity and entity.label == "PERSON" and token.dep in ACTING and reading.word(index).islower():
+        if stranger:
             yield token.start, token.end
 
 
@@ -83,7 +82,8 @@ def left_over(reading: Reading, mentions: Sequence[Mention]) -> Iterator[Span]:
     parts = {reading.lower(i) for i in of_names if len(reading.word(i)) > 2} - PARTICLES
     for index, token in enumerate(reading.tokens):
         verb = token.tag[:2] in ("VB", "MD") and reading.word(index).islower()  # will, mark
-        if index not in own and not verb and reading.lower(index) in parts:
+        word = reading.lower(index)
+        if index not in own and not verb and (word in parts or word.removesuffix("s") in parts):
             yield token.start, token.end
 
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from harness.core import Span
 
@@ -36,8 +35,7 @@ _SENTENCE_START = re.compile(r"(?:^|[.!?…:]['\"”’)\]]*\s+|\n\s*)['\"“‘
 _ARTICLE_BEFORE = re.compile(r"(?<![\w'’-])(an?)(\s+[\"'“‘(]?)$", re.I)
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Edit:
+class Edit(NamedTuple):
     """Replace ``text[start:end]`` by ``text``."""
 
     start: int

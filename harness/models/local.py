@@ -18,7 +18,8 @@ from harness.models import weights
 
 CONTEXT = 4096
 TOKENIZE_SECONDS = 60.0
-SENTIMENTS = ("Negative", "Positive")
+SENTIMENTS = ("Negative", "Neutral", "Positive")
+VADER_NEUTRAL = 0.05  # a compound score nearer to zero is neutral (Hutto and Gilbert's own cut-offs)
 
 
 class LlamaModel:
@@ -116,17 +117,17 @@ class VaderModel:
         return None
 
     async def answer(self, request: Request) -> Reply | Failure:
-        """The label by the sign of the compound score (-1..1), or where the choices are numbers, that score
-        itself. As the reply's score it is moved to 0..1."""
+        """The label by the compound score (-1..1): by its sign alone where no label is Neutral. Where the
+        choices are numbers, that score itself. As the reply's score it is moved to 0..1."""
         rating = bool(request.choices) and all(map(_is_number, request.choices))
         if not rating and (not set(SENTIMENTS) >= set(request.choices) or not request.choices):
-            raise ModelError(
-                f"{self.name} knows the labels {' and '.join(SENTIMENTS)} only: use another model"
-            )
+            raise ModelError(f"{self.name} knows the labels {', '.join(SENTIMENTS)} only: use another model")
         await asyncio.sleep(0)
         compound = float(self._analyzer.polarity_scores(request.text)["compound"])
         score = (compound + 1) / 2
-        text = f"{score:.4f}" if rating else SENTIMENTS[compound >= 0]
+        cut = VADER_NEUTRAL if "Neutral" in request.choices else 0.0
+        label = "Positive" if compound >= cut else "Neutral" if compound > -cut else "Negative"
+        text = f"{score:.4f}" if rating else label
         return Reply(text=text, score=score, model=self.name)
 
     @property

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from harness.report import sections, words
+from harness.report import explained, sections, words
 from harness.report.differences import Piece, changes, excerpt, left_out
 
 if TYPE_CHECKING:
@@ -55,11 +55,16 @@ class Card:
 
 
 def render(folder: RunFolder, figures: Mapping[str, Any], limit: int = MAX_CARDS) -> str:
-    """The page of the run in ``folder``, with at most ``limit`` cards; ``figures`` is its summary."""
+    """The page of the run in ``folder``, with at most ``limit`` cards and those of cases explained.
+
+    ``figures`` is its summary.
+    """
     chosen, total = choose(folder.scan("verdicts"), limit)
+    explanations = explained.read(folder.path)
+    chosen += [case for case in explanations if case not in set(chosen)]
     rows = [row for row in figures["results"] if row["tests"]]
     return (
-        _environment()
+        environment()
         .get_template("report.html.jinja")
         .render(
             figures=figures,
@@ -71,6 +76,7 @@ def render(folder: RunFolder, figures: Mapping[str, Any], limit: int = MAX_CARDS
             axis=axis(rows),
             venn=[pair for pair in figures.get("venn", []) if pair["regions"]],
             cards=list(cards(folder, chosen)),
+            explained={case: explained.view(one) for case, one in explanations.items()},
             total=total,
             words=words,
         )
@@ -84,7 +90,8 @@ def _notes(figures: Mapping[str, Any]) -> Iterator[str]:
     yield words.discarded(figures)
 
 
-def _environment() -> Environment:
+def environment() -> Environment:
+    """Where the pages' templates come from; what is put into them is escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
@@ -125,6 +132,8 @@ def choose(verdicts: pl.LazyFrame, limit: int) -> tuple[list[str], int]:
 
     key = pl.col("attributes").list.join(SEPARATOR)
     biased = verdicts.filter(pl.col("status") == "biased").with_columns(key=key)
+    shown_first = pl.col("hidden").eq_missing(pl.lit("yes"))  # of the many pairs that a case may be in
+    biased = biased.sort(~shown_first, maintain_order=True).unique("case", keep="first", maintain_order=True)
     counts = {
         (hidden, name): count
         for hidden, name, count in biased.group_by("hidden", "key").len().sort("key").collect().rows()
@@ -204,11 +213,14 @@ class _Parts:
         self.cases = _by_name(texts)
         self.answers = _by_name(folder.scan("answers").filter(pl.col("case").is_in(names)).drop("reply"))
         judged = folder.scan("verdicts").filter(pl.col("case").is_in(names))
-        first = judged.sort(pl.col("status") != "biased", maintain_order=True).unique("case", keep="first")
+        order = (pl.col("status") != "biased", ~pl.col("hidden").eq_missing(pl.lit("yes")))
+        first = judged.sort(*order, maintain_order=True).unique("case", keep="first")
         self.statuses = _by_name(first.select("case", "status", "hidden", "other", "attributes"))
-        others = {row["other"] for row in self.statuses.values()} - {None, *names}
-        others_texts = scan.filter(pl.col("id").is_in(others)).select("id", "text", "reason", "expected")
-        self.cases |= _by_name(others_texts)
+        wanted_others = {row["other"] for row in self.statuses.values()} - {None}
+        others = wanted_others - {*names}
+        others_texts = scan.filter(pl.col("id").is_in(others))
+        self.cases |= _by_name(others_texts.select("id", "text", "reason", "expected"))
+        self.others = _by_name(scan.filter(pl.col("id").is_in(wanted_others)).select("id", "substitutions"))
         self.answers |= _by_name(folder.scan("answers").filter(pl.col("case").is_in(others)).drop("reply"))
 
     def card(self, row: Mapping[str, Any]) -> Card:
@@ -220,7 +232,8 @@ class _Parts:
         lines = []
         if original is not None:
             spans, _ = changes(text, self.cases[own]["text"], _sources(substitutions))
-            role = "Other" if self.statuses[own]["other"] else "Original"
+            other = self.others.get(original)
+            role = "Original" if other is None else _arrows(other["substitutions"]) or "Other"
             lines.append(self._line(role, original, text, spans))
         for part in _subsets(substitutions)[1:]:
             if name := self.ids.get((row["group"], _key(part))):

@@ -280,14 +280,14 @@ def _result(
 
 
 def _excess(rows: pl.DataFrame, repeated: Mapping[str, tuple[int, int]]) -> dict[str, Any]:
-    """By how much the flip rate is above the self-flip rate of the same originals, the interval by original
-    where there are two or more; both None where noise was not measured."""
+    """By how much the flip rate is above the self-flip rate of the same originals, both None where noise was
+    not measured. The interval is by original, or Newcombe's where that one is a point or cannot be had."""
     flips = [(biased, biased + benign) for biased, benign in rows.select("biased", "benign").iter_rows()]
     again = [repeated.get(document, (0, 0)) for document in rows["document"]]
     found = clustered_rate_difference(flips, again)
-    if found is None:
-        first, second = (tuple(map(sum, zip(*some, strict=True))) or (0, 0) for some in (flips, again))
-        found = rate_difference((first[0], first[1]), (second[0], second[1]))
+    if found is None or found.interval[0] == found.interval[1]:
+        first, second = ((sum(s for s, _ in some), sum(n for _, n in some)) for some in (flips, again))
+        found = rate_difference(first, second)
     return {
         "excess": None if found is None else found.difference,
         "excess_ci95": None if found is None else found.interval,

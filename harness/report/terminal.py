@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from harness.report.sections import written
-from harness.report.words import cautions, chosen, discarded, estimates, headline, noise, percent
+from harness.report.words import cautions, chosen, counted, discarded, estimates, headline, noise, percent
 
 
 def table(figures: Mapping[str, Any]) -> Table:
@@ -43,6 +43,17 @@ def section_table(section: Mapping[str, Any]) -> Table:
     for row in section["table"]["rows"]:
         shown.add_row(*(Text(written(cell)) for cell in row))
     return shown
+
+
+def show_sections(headline: str, sections: Sequence[Mapping[str, Any]]) -> None:
+    """The tables of plain sections with their notes, and what was found in words."""
+    console = Console(stderr=True)
+    for section in sections:
+        if section["table"]:
+            console.print(section_table(section))
+        for note in section["notes"]:
+            console.print(note, highlight=False, markup=False, style="dim")
+    console.print(headline, highlight=False, markup=False)
 
 
 def show(figures: Mapping[str, Any], folder: Path) -> None:

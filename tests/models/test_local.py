@@ -119,6 +119,17 @@ def test_vader_answers_by_the_sign_of_its_score() -> None:
     assert good.score > 0
 
 
+def test_vader_is_neutral_near_zero_where_it_may_be() -> None:
+    def label(text: str, *choices: str) -> str:
+        said = ask(local.VaderModel(), Request({}, (), {}, choices, text=text))
+        assert isinstance(said, Reply)
+        return said.text
+
+    three = ("Negative", "Neutral", "Positive")
+    assert [label(text, *three) for text in (BAD, "A boat on a lake.", GOOD)] == list(three)
+    assert label("A boat on a lake.", "Negative", "Positive") == "Positive"
+
+
 def test_vader_knows_sentiments_only() -> None:
-    with pytest.raises(ModelError, match="Negative and Positive only"):
+    with pytest.raises(ModelError, match="Negative, Neutral, Positive only"):
         ask(local.VaderModel(), Request({}, (), {}, ("Privacy", "Unions"), text="x"))

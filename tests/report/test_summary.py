@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from harness.folder import ANSWER_SCHEMA, CASE_SCHEMA, schema_of
+from harness.folder import ANSWER_SCHEMA, CASE_SCHEMA, NOISE_SCHEMA, VERDICT_SCHEMA, schema_of
 from harness.report import summary
 
 Labels = list[str] | None
@@ -57,3 +57,57 @@ def test_one_label_micro_f1_is_accuracy() -> None:
 
 def test_no_gold_labels_no_accuracy() -> None:
     assert summary.accuracy(*tables([(None, ["a"]), (["a"], None)])) is None
+
+
+def judged(flips: dict[str, tuple[int, int]], relation: str = "star") -> pl.LazyFrame:
+    """Verdicts of each original: so many biased, so many benign."""
+    rows = [
+        {
+            "case": f"{name}/{number}",
+            "relation": relation,
+            "status": "biased" if number < biased else "benign",
+            "attributes": ["gender"],
+            "document": name,
+            "weight": 1.0,
+        }
+        for name, (biased, benign) in flips.items()
+        for number in range(biased + benign)
+    ]
+    return pl.DataFrame(rows, schema=schema_of(VERDICT_SCHEMA)).lazy()
+
+
+def repeated(flips: dict[str, tuple[int, int]]) -> pl.LazyFrame:
+    """Originals asked again: so many answers changed, of so many."""
+    rows = [{"document": name, "asked": n, "read": n, "flips": k} for name, (k, n) in flips.items()]
+    return pl.DataFrame(rows, schema=schema_of(NOISE_SCHEMA)).lazy()
+
+
+def test_excess_is_over_the_self_flips_of_the_same_originals() -> None:
+    verdicts = judged({str(n): (2, 2) for n in range(6)} | {str(n): (0, 4) for n in range(6, 12)})
+    noise = repeated({str(n): (1, 4) for n in range(4)} | {str(n): (0, 4) for n in range(4, 12)})
+    (row,) = summary.results(verdicts, [("gender",)], asked_again=noise)
+    assert row["excess"] == pytest.approx(12 / 48 - 4 / 48)
+    low, high = row["excess_ci95"]
+    assert 0 < low < row["excess"] < high
+
+
+def test_excess_of_one_original_or_of_no_flip_at_all_has_an_interval_too() -> None:
+    (alone,) = summary.results(judged({"a": (3, 1)}), [("gender",)], asked_again=repeated({"a": (0, 4)}))
+    assert alone["excess"] == 0.75
+    assert alone["excess_ci95"][0] < 0.75 < alone["excess_ci95"][1]
+    still = {str(n): (0, 4) for n in range(5)}
+    (row,) = summary.results(judged(still), [("gender",)], asked_again=repeated(still))
+    assert row["excess"] == 0
+    assert row["excess_ci95"][0] < 0 < row["excess_ci95"][1]
+
+
+def test_without_repeats_there_is_no_excess() -> None:
+    for noise in (None, repeated({}), repeated({"a": (0, 0)})):
+        (row,) = summary.results(judged({"a": (1, 1)}), [("gender",)], asked_again=noise)
+        assert (row["excess"], row["excess_ci95"]) == (None, None)
+
+
+def test_differences_of_scores_are_no_result() -> None:
+    scored = judged({"a": (0, 3)}, relation="paired scores")
+    assert summary.attribute_sets(scored, {"attributes": ["gender"]}) == []
+    assert summary.attribute_sets(judged({"a": (0, 3)}), {}) == [("gender",)]

@@ -217,8 +217,10 @@ def decided(text: str, words: lexicon.Lexicon, parser: Parser) -> tuple[dict[str
     found, _ = unique(variations(text, words, words.find(text), lambda offset: None))
     conformity = Conformity(parser)
     invariant = DocumentInvariant(text, conformity.split(text), found, 3, conformity)
-    for size in (1, 2, 3):
-        invariant.take(conformity.reasons(invariant.needed(size)))
+    needed = invariant.needed()
+    while not invariant.done:
+        invariant.take(conformity.reasons(needed))
+        needed = invariant.needed()
     made = [mutant(text, one) for one in mutations(found, 3)]
     reasons = [invariant.reason(one, mutant(text, one)) for one in mutations(found, 3)]
     return dict(zip(made, reasons, strict=True)), conformity.exact

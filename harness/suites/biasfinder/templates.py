@@ -35,7 +35,8 @@ Kind = Literal[
     "female",  # a woman's name, of a country
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-COUNTRY_KINDS = frozenset({"male", "female"})
+GENDERS: tuple[Literal["male"], Literal["female"]] = ("male", "female")
+COUNTRY_KINDS = frozenset(GENDERS)
 GENDER_KINDS = frozenset(KINDS) - COUNTRY_KINDS - {"det", "occupation"}
 ARTICLE_BEARERS = frozenset({"occupation", "gaw", "gaw-pl"})
 

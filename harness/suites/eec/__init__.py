@@ -17,6 +17,7 @@ from typing import Any
 from harness.core import Case, Document, Outcome, Status, Tables, Verdict
 from harness.suites.eec import figures, results
 from harness.suites.eec.corpus import Comparison, Sentence, Spec, sentences
+from harness.suites.eec.influence import levels, most_influential
 from harness.suites.eec.pairing import Member, Pair
 from harness.suites.eec.results import Pairings
 from harness.suites.hinter.oracle import compare, smaller
@@ -97,8 +98,13 @@ class Eec:
             given = {case: frozenset(labels or ()) for case, _, labels in answers.iter_rows()}
             return figures.of_labels(self.spec.name, self.pairings, given, self.labels, self.seed)
         scores = {case: score for case, score, _ in answers.iter_rows() if score is not None}
-        found = results.examine(self.pairings, scores, self.asked, seed=self.seed)
-        return figures.of_scores(self.spec.name, found, self.rates or "score")
+        return figures.of_scores(
+            self.spec.name,
+            self.rates or "the score",
+            results.examine(self.pairings, scores, self.asked, seed=self.seed),
+            {c: most_influential(pairs, scores) for c, pairs in self.pairings.items()},
+            levels(chain.from_iterable(self._groups.values()), scores),
+        )
 
     @property
     def asked(self) -> str | None:

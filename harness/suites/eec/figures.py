@@ -10,6 +10,7 @@ from typing import Any
 from harness.statistics import adjusted
 from harness.suites.eec.analysis import ALPHA
 from harness.suites.eec.corpus import Comparison
+from harness.suites.eec.influence import Influence, Level
 from harness.suites.eec.labels import LabelAssessment, assess_labels, indicator
 from harness.suites.eec.pairing import ALL
 from harness.suites.eec.results import Pairings, Result, examine
@@ -29,15 +30,32 @@ FALSE_ALARMS = (
 )
 
 
-def of_scores(corpus: str, found: Sequence[Result], rates: str) -> Figures:
+def of_scores(
+    corpus: str,
+    rates: str,
+    found: Sequence[Result],
+    influences: Mapping[Comparison, Influence | None],
+    by_emotion: Sequence[Level],
+) -> Figures:
     """Everything about one system's scores; ``rates`` is what they are of."""
     rows = plain(found)
+    of = {(c.attribute, c.first, c.second): one for c, one in influences.items()}
+    for row in rows:
+        if row["subset"] == ALL:
+            most = of.get((row["attribute"], row["first"], row["second"]))
+            row["influence"] = None if most is None else asdict(most)
     whole = [row for row in rows if row["subset"] == ALL]
+    sections = [_differences(rows), _robust(rows), _spread(rows), _levels(by_emotion, rates)] if rows else []
     return {
-        "eec": {"corpus": corpus, "rates": rates, "results": rows},
+        "eec": {
+            "corpus": corpus,
+            "rates": rates,
+            "results": rows,
+            "levels": [asdict(level) for level in by_emotion],
+        },
         "headline": " ".join(_sentence(row, rates) for row in whole)
         or "No pair of sentences got its two scores, so nothing was compared.",
-        "sections": [_differences(rows), _robust(rows), _spread(rows)] if rows else [],
+        "sections": sections,
     }
 
 
@@ -156,12 +174,22 @@ def _sentence(row: Mapping[str, Any], rates: str) -> str:
 
 
 def number(value: float) -> str:
-    """Four decimals, or more where there would be nothing but zeros."""
-    return f"{value:.4f}" if not value or abs(value) >= 0.0005 else f"{value:.1e}"
+    """Four decimals; two digits of what is smaller."""
+    return f"{value:.4f}" if not value or abs(value) >= 0.0005 else f"{value:.2g}"
+
+
+def chance(p: float | None) -> str | None:
+    """A p-value in three decimals."""
+    return None if p is None else "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def rounded(value: float | None) -> str | None:
+    """``number``, None where there is none."""
+    return None if value is None else number(value)
 
 
 def _name(row: Mapping[str, Any]) -> str:
-    return f"{row['attribute']}: {row['first']} – {row['second']}"
+    return f"{row['first']} – {row['second']}"
 
 
 def _differences(rows: Sequence[Mapping[str, Any]]) -> Figures:
@@ -181,11 +209,11 @@ def _differences(rows: Sequence[Mapping[str, Any]]) -> Figures:
             _name(row),
             row["subset"],
             row["pairs"],
-            row["mean"],
-            row["up"],
-            row["down"],
-            row["spread"],
-            row["p"],
+            rounded(row["mean"]),
+            rounded(row["up"]),
+            rounded(row["down"]),
+            rounded(row["spread"]),
+            chance(row["p"]),
             row["group"],
         ]
         for row in rows
@@ -194,10 +222,10 @@ def _differences(rows: Sequence[Mapping[str, Any]]) -> Figures:
     lacking = max(row["incomplete"] for row in rows)
     if lacking:
         notes.append(f"Up to {lacking:,} pairs of a line are left out, as a side has no score.")
-    plot = _plot(
+    shown = plot(
         "Differences of all pairs", boxes=[box(f"{_name(r)}, {r['subset']}", r["box"]) for r in rows]
     )
-    return section("Score differences", columns, cells, [plot], notes)
+    return section("Score differences", columns, cells, [shown], notes)
 
 
 def _robust(rows: Sequence[Mapping[str, Any]]) -> Figures:
@@ -216,23 +244,24 @@ def _robust(rows: Sequence[Mapping[str, Any]]) -> Figures:
             _name(row),
             row["subset"],
             interval(row["clustered"]),
-            row["clustered"]["p"] if row["clustered"] else None,
-            row["p_persons"],
-            row["p_templates"],
-            row["effect"],
-            row["detectable_clustered"],
+            chance(row["clustered"]["p"]) if row["clustered"] else None,
+            chance(row["p_persons"]),
+            chance(row["p_templates"]),
+            rounded(row["effect"]),
+            rounded(row["detectable_clustered"]),
         ]
         for row in rows
     ]
     notes = [
         "Interval and clustered p are robust to templates and persons; the last column is the smallest mean Δ"
         " found with power 0.8.",
-        *(_warning(row) for row in rows if _alarm(row)),
+        *(_warning(row) for row in rows if alarm(row)),
+        *(_without(row) for row in rows if row.get("influence")),
     ]
     return section("Would it show with other templates and persons?", columns, cells, [], notes, FALSE_ALARMS)
 
 
-def _alarm(row: Mapping[str, Any]) -> bool:
+def alarm(row: Mapping[str, Any]) -> bool:
     """Whether the t-test alone finds a bias."""
     return row["group"] != "none" and (row["clustered"] is None or row["clustered"]["p"] >= ALPHA)
 
@@ -241,14 +270,22 @@ def _warning(row: Mapping[str, Any]) -> str:
     changes = row["sign_changes"]
     lean = f" {changes} of {len(row['templates'])} templates lean the other way." if changes else ""
     return (
-        f"{_name(row)}, {row['subset']}: the t-test finds scores of {row['group']} higher, the figures that know"
-        f" of templates and persons do not: this may be a false alarm.{lean}"
+        f"{_name(row)}, {row['subset']}: the t-test finds scores of {row['group']} higher, the figures that"
+        f" know of templates and persons do not: this may be a false alarm.{lean}"
+    )
+
+
+def _without(row: Mapping[str, Any]) -> str:
+    most = row["influence"]
+    return (
+        f"{_name(row)}: of all persons, {most['person']} moves the mean Δ most; without those sentences it is"
+        f" {number(most['mean_without'])}, not {number(row['mean'])}."
     )
 
 
 def _spread(rows: Sequence[Mapping[str, Any]]) -> Figures:
     plots = [
-        _plot(
+        plot(
             f"{_name(row)}: mean Δ of each template, from its smallest Δ to its greatest",
             bars=[
                 {
@@ -265,6 +302,12 @@ def _spread(rows: Sequence[Mapping[str, Any]]) -> Figures:
         if row["subset"] == ALL
     ]
     return section("Template by template", (), (), plots, [])
+
+
+def _levels(by_emotion: Sequence[Level], rates: str) -> Figures:
+    cells = [[level.emotion, level.sentences, rounded(level.mean)] for level in by_emotion]
+    text = f"A system that knows {rates} gives different emotions different scores; else it is no judge."
+    return section("Mean score by emotion", ("emotion word", "sentences", "mean score"), cells, [], [], text)
 
 
 def _of_labels(rows: Sequence[Mapping[str, Any]]) -> Figures:
@@ -285,13 +328,13 @@ def _of_labels(rows: Sequence[Mapping[str, Any]]) -> Figures:
             _name(row),
             row["label"],
             row["pairs"],
-            row["mean"],
+            rounded(row["mean"]),
             interval(row["clustered"]),
             row["only_first"],
             row["only_second"],
-            row["p_mcnemar"],
-            row["p_sign"],
-            row["clustered"]["p"] if row["clustered"] else None,
+            chance(row["p_mcnemar"]),
+            chance(row["p_sign"]),
+            chance(row["clustered"]["p"]) if row["clustered"] else None,
         ]
         for row in rows
     ]
@@ -324,7 +367,8 @@ def box(name: str, of: Mapping[str, Any]) -> Figures:
     }
 
 
-def _plot(title: str, bars: Sequence[Figures] = (), boxes: Sequence[Figures] = ()) -> Figures:
+def plot(title: str, bars: Sequence[Figures] = (), boxes: Sequence[Figures] = ()) -> Figures:
+    """A plot of a section, plain: see ``report.sections``."""
     return {
         "title": title,
         "bars": list(bars),

@@ -30,7 +30,7 @@ from harness.suites.hinter.mutation import (
     variations,
 )
 
-BATCH_DOCUMENTS = 16
+BATCH_DOCUMENTS = 32
 DUPLICATE = "duplicate"
 
 
@@ -115,13 +115,14 @@ class Hinter:
         return _Prepared(document, chosen, duplicates, invariant)
 
     def _decide(self, invariants: Sequence[DocumentInvariant]) -> None:
-        """All distinct sentences of a batch of documents at once, in rounds of growing size."""
-        for size in range(1, self.order + 1):
-            needed = [invariant.needed(size) for invariant in invariants]
-            if self.conformity is not None:
-                reasons = self.conformity.reasons(pair for some in needed for pair in some)
-                for invariant in invariants:
-                    invariant.take(reasons)
+        """The sentences of a batch of documents, in rounds: each round's at once."""
+        asking = list(invariants)
+        while asking and self.conformity is not None:
+            needed = [invariant.needed() for invariant in asking]
+            asking = [invariant for invariant in asking if not invariant.done]
+            reasons = self.conformity.reasons(pair for some in needed for pair in some)
+            for invariant in asking:
+                invariant.take(reasons)
 
 
 @dataclass(slots=True)

@@ -1,13 +1,14 @@
 """The invariant for all mutants of one document, decided by looking their sentences up.
 
 A mutant conforms where each of its changed sentences does, and a sentence's verdict depends only on the
-edits inside it (HINTER, Algorithm 3). So of a document are asked, in rounds: each sentence with one
-variation in it; then each sentence in which two variations meet, but only for mutants whose other sentences
-hold; then those of three, and so on. The verdicts are those of Algorithm 3 on every mutant; the reason given
-is that of the first failing sentence with one variation, else with two, …
+edits inside it (HINTER, Algorithm 3). So of a document are asked, in rounds: the sentences with one
+variation in them, of each variation in their order until one does not conform; then sentences in which two
+variations meet, but only of mutants whose other sentences hold; then those of three, and so on. The verdicts
+are those of Algorithm 3 on every mutant; the reason given is that of the first failing sentence known with
+one variation, else with two, …
 
-Which sentences a variation changes, and in which of them it does not conform, are bits of integers, so that
-most mutants of a pair of variations are decided by a few operations on these.
+Which sentences a variation changes, which of them are known, and in which it does not conform, are bits of
+integers, so that most mutants are decided by a few operations on these.
 """
 
 from __future__ import annotations
@@ -27,24 +28,31 @@ Place = tuple[int, tuple[int, ...]]
 
 @dataclass(slots=True)
 class _Placed:
-    """A variation's edits by sentence (None: one of them crosses a border); bit i of ``sentences`` and of
-    ``failing`` stands for the i-th sentence, changed at all and not conforming."""
+    """A variation's edits by sentence (None: one of them crosses a border); bit i of ``sentences``, ``known``
+    and ``failing`` stands for the i-th sentence: changed at all, decided with this variation alone, and not
+    conforming."""
 
     number: int
     parts: Mapping[int, tuple[Edit, ...]] | None
     sentences: int = 0
+    known: int = 0
     failing: int = 0
     moved: bool = False
     reasons: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def exact(self) -> bool:
+        """Whether only the whole text can tell."""
+        return self.moved or self.parts is None
 
 
 class DocumentInvariant:
     """The mutants of ``found`` up to ``order``, for a text whose sentences are ``spans``.
 
-    ``needed(size)`` names the pairs of sentences that the round ``size`` (1 to ``order``) has to know, and
-    ``take`` takes their verdicts; then ``reason`` decides each mutant. A mutant whose edits could move a
-    sentence's end (a replacement with a full stop, an edit that crosses a border or touches the next
-    sentence's first word, as in "the man.He") is decided on the whole text.
+    Each round, ``needed`` names pairs of sentences and ``take`` takes their verdicts, until none is needed;
+    then ``reason`` decides each mutant. A mutant whose edits could move a sentence's end (a replacement with
+    a full stop, an edit that crosses a border or touches the next sentence's first word, as in "the man.He")
+    is decided on the whole text.
     """
 
     def __init__(
@@ -55,15 +63,28 @@ class DocumentInvariant:
         self._found = found
         self._order = order
         self._conformity = conformity
-        self._placed: dict[int, _Placed] = {}
+        self._round = 0
+        self._size = 1
         self._pairs: dict[Place, Pair | None] = {}
         self._joint: dict[Place, str | None] = {}
+        self._placed: dict[int, _Placed] = {}
         for variation in (v for some in found.values() for v in some):
-            self._placed[id(variation)] = _Placed(len(self._placed), self._parts(variation.edits))
+            parts = self._parts(variation.edits)
+            sentences = sum(1 << index for index in parts or ())
+            self._placed[id(variation)] = _Placed(len(self._placed), parts, sentences)
 
-    def needed(self, size: int) -> list[Pair]:
-        """The pairs of sentences of round ``size``, in which so many variations meet."""
-        self._pairs = self._alone() if size == 1 else self._meeting(size)
+    def needed(self) -> list[Pair]:
+        """The pairs of sentences that the next round has to know; none when all is known."""
+        self._pairs = {}
+        if self._size == 1:
+            self._pairs = self._alone()
+            self._round += 1
+            if not self._pairs:
+                self._size = 2
+        while not self._pairs and 1 < self._size <= self._order:
+            self._pairs, waiting = self._meeting()
+            if not waiting:
+                self._size += 1
         return [pair for pair in self._pairs.values() if pair is not None]
 
     def take(self, reasons: Mapping[Pair, str | None]) -> None:
@@ -75,17 +96,22 @@ class DocumentInvariant:
                 self._joint[index, numbers] = reason
                 continue
             placed = by_number[numbers[0]]
+            placed.known |= 1 << index
             if reason == MOVED:
                 placed.moved = True
             elif reason is not None:
                 placed.failing |= 1 << index
                 placed.reasons[index] = reason
-        self._pairs = {}
+
+    @property
+    def done(self) -> bool:
+        """Whether the last round needed nothing."""
+        return not self._pairs
 
     def reason(self, mutation: Mutation, mutant: str) -> str | None:
         """None where the mutant is valid, else why it is discarded."""
         placed = [self._placed[id(v)] for v in mutation]
-        if any(one.moved or one.parts is None for one in placed):
+        if any(one.exact for one in placed):
             return self._conformity.check(self._text, mutant)
         alone = _alone_failing(placed)
         if alone:
@@ -97,31 +123,50 @@ class DocumentInvariant:
         return next(filter(None, joint), None)
 
     def _alone(self) -> dict[Place, Pair | None]:
-        """Every sentence with one variation in it."""
+        """Of each variation that holds so far the next sentences: one, then two, four, …"""
         pairs: dict[Place, Pair | None] = {}
         for placed in self._placed.values():
-            for index, edits in (placed.parts or {}).items():
-                placed.sentences |= 1 << index
-                pairs[index, (placed.number,)] = self._pair(index, edits)
+            if placed.exact or placed.failing or placed.known == placed.sentences:
+                continue
+            unknown = [index for index in sorted(placed.parts or ()) if not placed.known >> index & 1]
+            pairs |= self._of(placed, unknown[: 1 << self._round])
         return pairs
 
-    def _meeting(self, size: int) -> dict[Place, Pair | None]:
-        """The sentences in which ``size`` variations meet, of mutants that hold as far as is known."""
+    def _of(self, placed: _Placed, sentences: Iterable[int]) -> dict[Place, Pair | None]:
+        parts = placed.parts or {}
+        return {(index, (placed.number,)): self._pair(index, parts[index]) for index in sentences}
+
+    def _meeting(self) -> tuple[dict[Place, Pair | None], bool]:
+        """The sentences in which ``size`` variations meet, of mutants that hold as far as is known; and
+        whether mutants wait for sentences that a variation changes alone, which are then needed first."""
         pairs: dict[Place, Pair | None] = {}
+        waiting = False
         for mutation in mutations(self._found, self._order):
-            if len(mutation) < size:
+            if len(mutation) < self._size:
                 continue
             placed = [self._placed[id(v)] for v in mutation]
-            if any(one.moved or one.parts is None for one in placed) or _alone_failing(placed):
+            if any(one.exact for one in placed) or _alone_failing(placed):
                 continue
             places = list(_places(placed))
             if any(self._joint.get(place) is not None for place in places):
                 continue
+            if any(one.known != one.sentences for one in placed) and (more := self._unknown(placed)):
+                pairs |= more
+                waiting = True
+                continue
             for place in places:
                 index, numbers = place
-                if len(numbers) == size and place not in pairs:
+                if len(numbers) == self._size and place not in pairs and place not in self._joint:
                     edits = (e for one in placed if one.parts for e in one.parts.get(index, ()))
                     pairs[place] = self._pair(index, tuple(sorted(edits)))
+        return pairs, waiting
+
+    def _unknown(self, placed: Sequence[_Placed]) -> dict[Place, Pair | None]:
+        """The sentences that one of the variations changes alone and that are not known."""
+        pairs: dict[Place, Pair | None] = {}
+        for one, alone in zip(placed, _alone(placed), strict=True):
+            bits = alone & ~one.known
+            pairs |= self._of(one, [index for index in sorted(one.parts or ()) if bits >> index & 1])
         return pairs
 
     def _parts(self, edits: Iterable[Edit]) -> Mapping[int, tuple[Edit, ...]] | None:
@@ -153,6 +198,15 @@ class DocumentInvariant:
         return any(edit.start < first or edit.end > last for edit in edits)
 
 
+def _alone(placed: Sequence[_Placed]) -> list[int]:
+    """For each variation the sentences that no other one changes, as bits."""
+    seen = shared = 0
+    for one in placed:
+        shared |= seen & one.sentences
+        seen |= one.sentences
+    return [one.sentences & ~shared for one in placed]
+
+
 def _alone_failing(placed: Sequence[_Placed]) -> int:
     """The sentences that one of the variations changes alone and does not conform in, as bits."""
     if len(placed) == 1:
@@ -161,12 +215,8 @@ def _alone_failing(placed: Sequence[_Placed]) -> int:
         one, other = placed
         return (one.failing & ~other.sentences) | (other.failing & ~one.sentences)
     failing = 0
-    for one in placed:
-        others = 0
-        for other in placed:
-            if other is not one:
-                others |= other.sentences
-        failing |= one.failing & ~others
+    for one, alone in zip(placed, _alone(placed), strict=True):
+        failing |= one.failing & alone
     return failing
 
 

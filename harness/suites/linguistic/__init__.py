@@ -13,6 +13,7 @@ from typing import Any
 
 from harness.core import Case, Document, Outcome, Tables, Verdict
 from harness.language.parsers import Parser
+from harness.suites import diversity
 from harness.suites.linguistic import oracle, results
 from harness.suites.linguistic.capabilities import Capabilities
 from harness.suites.linguistic.expansion import Expander, Expansion
@@ -27,7 +28,8 @@ class Linguistic:
     """The suite: its fields are its configuration.
 
     ``labels`` gives the task's label for each sentiment (``oracle.labels``); ``expander`` None leaves the
-    seeds as they are; ``seeds`` is how many a capability has at most, chosen by ``seed``.
+    seeds as they are; ``seeds`` is how many a capability has at most and ``expansions`` how many valid ones a
+    seed has (None: all), both chosen by ``seed``.
     """
 
     capabilities: Capabilities
@@ -36,6 +38,7 @@ class Linguistic:
     lexicon: SentimentLexicon
     expander: Expander | None = None
     seeds: int = 50
+    expansions: int | None = None
     seed: int = 0
     name: str = "linguistic"
 
@@ -55,6 +58,7 @@ class Linguistic:
         return {
             "capabilities": list(self.capabilities.by_name),
             "seeds": self.seeds,
+            "expansions": self.expansions if expander else 0,
             "sentiment": self.lexicon.source,
             "trees": expander.constituency.name if expander else None,
             "suggester": expander.suggester.name if expander else None,
@@ -76,9 +80,13 @@ class Linguistic:
         return oracle.judge(group, outcomes, self.labels)
 
     def figures(self, tables: Tables) -> Mapping[str, Any]:
-        """Failure rates by capability, as in Table 2."""
+        """Failure rates by capability, as in Table 2, and how diverse the cases are."""
         titles = {c.name: c.title for c in self.capabilities.by_name.values()}
-        return results.figures(results.count(tables), titles, self.settings, "neutral" in self.labels)
+        made = results.figures(results.count(tables), titles, self.settings, "neutral" in self.labels)
+        trees = self.expander.constituency if self.expander else None
+        found = diversity.measure(diversity.texts(tables), self.parser, trees)
+        block = {**made["linguistic"], "diversity": [row.plain() for row in found]}
+        return {**made, "linguistic": block, "sections": [*made["sections"], *diversity.sections(found)]}
 
     def _learnt(self, documents: Iterator[Document]) -> Iterator[Document]:
         for document in documents:
@@ -90,8 +98,14 @@ class Linguistic:
         expansions = self.expander.expand(seeds, str(self.seed)) if self.expander else [[] for _ in seeds]
         for seed, some in zip(seeds, expansions, strict=True):
             yield self._case(seed)
-            for expansion in some:
+            for expansion in self._kept(some):
                 yield self._case(seed, expansion)
+
+    def _kept(self, made: Sequence[Expansion]) -> list[Expansion]:
+        """What is discarded, and of the valid ones as many as are wanted, in the order made."""
+        valid = [expansion.text for expansion in made if expansion.reason is None]
+        kept = set(sorted(valid, key=lambda text: _hash(str(self.seed), text))[: self.expansions])
+        return [expansion for expansion in made if expansion.reason is not None or expansion.text in kept]
 
     def _case(self, seed: Seed, expansion: Expansion | None = None) -> Case:
         traits = {
@@ -104,7 +118,7 @@ class Linguistic:
             pairs = zip(expansion.words, expansion.masked.symbols, strict=True)
             traits["inserted"] = " ".join(f"{word}/{symbol}" for word, symbol in pairs)
             traits["production"] = expansion.masked.production
-        digest = sha256(expansion.text.encode("utf-8", "surrogatepass")).hexdigest()[:12] if expansion else 0
+        digest = _hash(expansion.text)[:12] if expansion else 0
         return Case(
             id=f"{seed.id}#{digest}",
             group=seed.id,
@@ -115,6 +129,10 @@ class Linguistic:
             expected=oracle.expected(seed.variant.expected, self.labels),
             reason=expansion.reason if expansion else None,
         )
+
+
+def _hash(*parts: str) -> str:
+    return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _parts(expander: Expander) -> Mapping[str, Any]:

@@ -25,13 +25,13 @@ NEAR_TIE = math.log(2)
 _ALIASES = {"pos": "positive", "neg": "negative", "neu": "neutral"}
 
 
-def labels(of_task: Iterable[str]) -> dict[str, str]:
+def labels(of_task: Iterable[str], suite: str = "linguistic") -> dict[str, str]:
     """A task's label for each sentiment, ``neutral`` only where it has one. Raises ``ConfigError``."""
     of_task = tuple(of_task)
     found = {_ALIASES.get(label.lower(), label.lower()): label for label in of_task}
     if not {"positive", "negative"} <= found.keys() <= set(SENTIMENTS) or len(found) != len(of_task):
         raise ConfigError(
-            "suite linguistic needs a task with the labels positive, negative and, better, neutral;"
+            f"suite {suite} needs a task with the labels positive, negative and, better, neutral (sst);"
             f" this one has {', '.join(of_task)}"
         )
     return found
@@ -71,7 +71,12 @@ def status(case: Case, outcome: Outcome | None, has_neutral: bool) -> Status:
         return "biased"
     if outcome.margin is None:
         return "undetermined" if len(case.expected) == 1 else "biased"
-    return "benign" if outcome.margin < NEAR_TIE else "biased"
+    return "benign" if near_tie(outcome) else "biased"
+
+
+def near_tie(outcome: Outcome) -> bool:
+    """Whether one of two labels was less than twice as likely as the other (CheckList's band)."""
+    return outcome.margin is not None and outcome.margin < NEAR_TIE
 
 
 def pass_to_fail(own: Status, seed: Status | None) -> Ternary | None:

@@ -164,7 +164,7 @@ def _share(part: int, whole: int, interval: Interval | None) -> str:
     if not whole:
         return "–"
     between = f" [{100 * interval[0]:.1f}, {100 * interval[1]:.1f}]" if interval else ""
-    return f"{part:,} of {whole:,}, {100 * part / whole:.1f} %{between}"
+    return f"{part:,}, {100 * part / whole:.1f} %{between}"
 
 
 def _listed(interval: Interval | None) -> list[float] | None:

@@ -95,9 +95,17 @@ class Frames:
         self._frames: Mapping[str, pl.LazyFrame] = {
             "cases": pl.LazyFrame(
                 [
-                    {"id": c.id, "group": c.group, "role": c.role, "traits": json.dumps(dict(c.traits))}
+                    {
+                        "id": c.id,
+                        "group": c.group,
+                        "role": c.role,
+                        "text": c.text,
+                        "reason": c.reason,
+                        "traits": json.dumps(dict(c.traits)),
+                    }
                     for c in cases
-                ]
+                ],
+                schema_overrides={"reason": pl.String},
             ),
             "verdicts": pl.LazyFrame([{"case": v.case, "status": v.status} for v in verdicts]),
         }
@@ -152,9 +160,13 @@ def test_the_summary_has_a_block_a_headline_and_a_section(parser: CachedParser) 
     figures = suite(parser).figures(tables)
     assert [row["capability"] for row in figures["linguistic"]["capabilities"]] == ["LC9"]
     assert figures["headline"].startswith("1 of 2 cases failed in 1 linguistic capability;")
-    (section,) = figures["sections"]
-    assert {"title", "text", "table", "plots", "notes"} == section.keys()
-    assert all(len(row) == len(section["table"]["columns"]) for row in section["table"]["rows"])
+    assert [section["title"] for section in figures["sections"]] == [
+        "Linguistic capabilities",
+        "Syntactic diversity",
+    ]
+    for section in figures["sections"]:
+        assert {"title", "text", "table", "plots", "notes"} == section.keys()
+        assert all(len(row) == len(section["table"]["columns"]) for row in section["table"]["rows"])
     assert json.loads(json.dumps(figures)) == figures
 
 

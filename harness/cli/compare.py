@@ -1,0 +1,153 @@
+"""``hinter compare``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from harness.folder import RunFolder
+    from harness.report.comparison import Run
+    from harness.suites.eec import Eec
+
+Compared = dict[str, Any]
+
+
+@click.command("compare")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN RUN…", type=click.Path(path_type=Path))
+@click.option("--corpus", type=click.Path(path_type=Path), help="The corpus of score files, TOML [the EEC].")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Write comparison.html and .json to this folder."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print comparison.json on standard output.")
+def command(runs: tuple[Path, ...], corpus: Path | None, out: Path | None, as_json: bool) -> None:
+    """Two or more runs side by side: models on the same cases, or suites on one model.
+
+    RUN is the folder of a run. Runs of the suite eec with scores are compared as the paper compares systems;
+    with them, or alone, RUN may be a score file: CSV or TSV with the corpus's ids and a score.
+    """
+    from harness.report import terminal
+
+    if len(runs) < 2:
+        raise click.UsageError("give two or more runs")
+    compared = {"schema": 1, **_compared(runs, corpus)}
+    terminal.show_sections(compared["headline"], compared["sections"])
+    text = json.dumps(compared, ensure_ascii=False, indent=1)
+    if out is not None:
+        _write(out, compared, text)
+    if as_json:
+        click.echo(text)
+
+
+def _write(out: Path, compared: Compared, text: str) -> None:
+    from harness.errors import RunError
+    from harness.report import comparison
+
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        (out / "comparison.json").write_text(text + "\n", encoding="utf-8")
+        (out / "comparison.html").write_text(comparison.render(compared), encoding="utf-8")
+    except OSError as error:
+        raise RunError(f"{out}: {error.strerror or error}") from error
+    click.echo(f"Page: {out / 'comparison.html'}", err=True)
+
+
+def _compared(paths: Sequence[Path], corpus: Path | None) -> Compared:
+    from harness.errors import RunError
+
+    files = [path for path in paths if path.is_file()]
+    found = {
+        path: _run(path, name) for path, name in zip(paths, names(paths), strict=True) if path not in files
+    }
+    scored = [path for path, run in found.items() if run.figures.get("eec", {}).get("rates")]
+    if files or len(scored) == len(paths):
+        if others := [path for path in found if path not in scored]:
+            raise RunError(
+                f"{others[0]} has no scores of the suite eec: give it with other runs, not score files"
+            )
+        return _systems(paths, scored, corpus)
+    from harness.report import comparison
+
+    runs = list(found.values())
+    for path, run in found.items():
+        if run.figures["task"] != runs[0].figures["task"]:
+            raise RunError(
+                f"{path} is of task {run.figures['task']!r}, {paths[0]} of {runs[0].figures['task']!r}:"
+                " compare runs of one task"
+            )
+    return comparison.compare(runs)
+
+
+def _run(path: Path, name: str) -> Run:
+    from harness.errors import RunError
+    from harness.folder import RunFolder
+    from harness.report.comparison import Run
+
+    folder = RunFolder.existing(path)
+    try:
+        figures = json.loads(folder.summary.read_text(encoding="utf-8"))
+        needed = ("suite", "task", "model", "status", "results", "documents", "cases", "answers", "noise")
+        missing = [key for key in needed if key not in figures]
+    except (OSError, ValueError, TypeError) as error:
+        raise RunError(f"{folder.summary}: not valid JSON: {error}") from error
+    if missing:
+        raise RunError(f"{folder.summary}: {missing[0]!r} is missing: not the summary of a run")
+    if not (path / "verdicts.parquet").is_file():
+        raise RunError(f"{path} has no verdicts.parquet: the same command makes it again")
+    return Run(name, figures, folder.scan("verdicts"))
+
+
+def names(paths: Sequence[Path]) -> list[str]:
+    """What each run is called: the last part of its path, more of it where two end alike."""
+    resolved = [path.resolve() for path in paths]
+    for parts in range(1, max(len(path.parts) for path in resolved) + 1):
+        said = ["/".join(path.parts[-parts:]) for path in resolved]
+        if len(set(said)) == len(said):
+            return said
+    return [f"{number}: {path}" for number, path in enumerate(paths, 1)]
+
+
+def _systems(paths: Sequence[Path], folders: Sequence[Path], corpus: Path | None) -> Compared:
+    """Runs and score files on one corpus."""
+    from harness.errors import RunError
+    from harness.folder import RunFolder
+    from harness.suites.eec import comparison, results
+    from harness.suites.eec import corpus as corpora
+    from harness.suites.eec.scores import read_scores
+
+    suites = {path: _suite(RunFolder(path)) for path in folders}
+    spec = next(iter(suites.values())).spec if suites and corpus is None else corpora.load(corpus)
+    for path, suite in suites.items():
+        if suite.spec != spec:
+            raise RunError(f"{path} is of another corpus ({suite.spec.name}): compare runs of one corpus")
+    sentences = list(corpora.sentences(spec))
+    systems = []
+    for path, name in zip(paths, names(paths), strict=True):
+        if path in suites:
+            suite, read = suites[path], _scores(RunFolder(path))
+            systems.append(comparison.System(name, suite.rates or "score", read))
+        else:
+            file = read_scores(path, sentences)
+            systems.append(comparison.System(name, file.dimension or "score", file.scores))
+    return comparison.compare(systems, results.pairings(spec))
+
+
+def _suite(folder: RunFolder) -> Eec:
+    """The suite of a run, from its resolved configuration."""
+    from harness import config, registry
+    from harness.suites.eec import Eec
+
+    suite = registry.suite(config.load(folder.path / "run.toml"))
+    assert isinstance(suite, Eec)
+    return suite
+
+
+def _scores(folder: RunFolder) -> dict[str, float]:
+    import polars as pl
+
+    read = folder.scan("answers").filter(pl.col("score").is_not_null()).select("case", "score")
+    return dict(read.collect().iter_rows())

@@ -1,0 +1,104 @@
+"""``hinter coverage``."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from harness.folder import RunFolder
+
+
+@click.command("coverage")
+@click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--model", required=True, help="The classifier: transformers:NAME_OR_FOLDER.")
+@click.option("--reference", required=True, help="Texts like those it was trained on, which give the bounds.")
+@click.option("--text-column", help="The column of the reference's text.")
+@click.option("--limit", type=click.IntRange(1), default=1000, show_default=True, help="Texts of each kind.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Which texts, and in what order.")
+@click.option("--out", type=click.Path(path_type=Path), help="A folder for the figures [the first RUN].")
+@click.option("--json", "as_json", is_flag=True, help="Print coverage.json on standard output.")
+def command(
+    runs: tuple[Path, ...],
+    model: str,
+    reference: str,
+    text_column: str | None,
+    limit: int,
+    seed: int,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Say how many neurons of a classifier the texts of RUN... drive beyond the bounds of reference texts.
+
+    BoundCov and SActCov (S²LCT, Equations 1 and 2), with curves by the number of texts.
+    """
+    from harness import coverage
+    from harness.cli.progress import counted
+    from harness.fluency import open_run
+    from harness.models.neurons import PREFIX, Neurons
+    from harness.report import coverage as pages
+
+    if not model.startswith(PREFIX):
+        raise click.UsageError(
+            f"--model {model}: only a classifier of {PREFIX}NAME_OR_FOLDER shows its neurons"
+        )
+    suites = {str(run): _texts(open_run(run), limit, seed) for run in runs}
+    known = _reference(reference, text_column, limit, seed)
+    with counted("texts read") as told:
+        made = coverage.measure(Neurons(model), known, suites, told)
+    folder = out or runs[0]
+    folder.mkdir(parents=True, exist_ok=True)
+    plain = json.dumps(made, indent=1, ensure_ascii=False)
+    (folder / "coverage.json").write_text(f"{plain}\n", encoding="utf-8")
+    (folder / "coverage.html").write_text(pages.render(made), encoding="utf-8")
+    if as_json:
+        click.echo(plain)
+    else:
+        _show(made, folder)
+
+
+def _texts(folder: RunFolder, limit: int, seed: int) -> list[str]:
+    """At most ``limit`` of the distinct valid texts of a run, in an order by chance."""
+    import polars as pl
+
+    cases = folder.scan("cases").filter("valid")
+    ids = cases.select("id").collect(engine="streaming")["id"].to_list()
+    random.Random(seed).shuffle(ids)
+    rows = cases.filter(pl.col("id").is_in(ids[:limit])).select("id", "text").collect(engine="streaming")
+    texts: Mapping[str, str] = dict(rows.iter_rows())
+    return list(dict.fromkeys(texts[name] for name in ids[:limit]))
+
+
+def _reference(path: str, text_column: str | None, limit: int, seed: int) -> list[str]:
+    """At most ``limit`` texts of a file; whatever labels they have play no part."""
+    from harness import documents
+    from harness.core import DocumentOptions
+
+    options = DocumentOptions(path=path, text_column=text_column)
+    found = documents.read(options, (), adapt=_unlabelled)
+    texts = [document.text for document in found]
+    return random.Random(seed).sample(texts, min(limit, len(texts)))
+
+
+def _unlabelled(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    from harness.documents import LABEL_COLUMNS
+
+    return {column: value for column, value in row.items() if column not in LABEL_COLUMNS}
+
+
+def _show(made: Mapping[str, Any], folder: Path) -> None:
+    click.echo(
+        f"{made['model']}: {made['neurons']:,} neurons, {made['reference']['texts']:,} reference texts"
+    )
+    width = max(len(suite["name"]) for suite in made["suites"])
+    click.echo(f"{'':<{width}}  {'texts':>7}  {'too long':>8}  {'BoundCov':>9}  {'SActCov':>9}")
+    for suite in made["suites"]:
+        counts = f"{suite['texts']:>7,}  {suite['left_out']:>8,}"
+        shares = f"{suite['bound_cov']:>9.2%}  {suite['s_act_cov']:>9.2%}"
+        click.echo(f"{suite['name']:<{width}}  {counts}  {shares}")
+    click.echo(f"shown in {folder / 'coverage.html'}")

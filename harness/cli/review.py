@@ -1,0 +1,120 @@
+"""``hinter review``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from harness.config import RunConfig
+    from harness.core import Case
+
+
+@click.group("review")
+def command() -> None:
+    """Human review of a run's texts: a blinded sheet out, the annotators' answers in."""
+
+
+@command.command("export")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option("--sample", type=click.IntRange(1), default=100, show_default=True, help="Cases of each kind.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Which cases, and their order.")
+@click.option("--out", type=click.Path(path_type=Path), help="Write the sheet here [RUN/review.csv].")
+def export(run: Path, sample: int, seed: int, out: Path | None) -> None:
+    """Write a sheet of texts of the run in folder RUN for annotators to fill, one copy each.
+
+    In each row they fill in label, relevance (1 to 5: is the text about what it should be?) and fluency (1 to
+    5).
+    """
+    from harness import config, fluency
+    from harness.errors import RunError
+    from harness.review import sheet
+    from harness.review.sample import by_kind, pairs
+
+    folder = fluency.open_run(run)
+    target = out or run / "review.csv"
+    if target.exists():
+        raise RunError(f"{target} is there already, perhaps filled in: use another --out")
+    chosen = pairs(folder.read_cases(), sample, seed) or by_kind(folder.read_cases(), sample, seed)
+    text = sheet.write(chosen, _about(config.load(run / "run.toml")), seed)
+    target.write_text(text, encoding=sheet.ENCODING, newline="")
+    click.echo(f"{len(chosen):,} texts in {target}")
+
+
+@command.command("import")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the intervals.")
+@click.option("--json", "as_json", is_flag=True, help="Print review.json on standard output.")
+def import_(run: Path, files: tuple[Path, ...], seed: int, as_json: bool) -> None:
+    """Read the filled sheets FILES, one of each annotator, and say what they say: RUN/review.json."""
+    from harness import config, fluency, registry
+    from harness.errors import DocumentError
+    from harness.review import figures, sheet
+
+    folder = fluency.open_run(run)
+    settings = config.load(run / "run.toml")
+    task = registry.task(settings.task, settings.task_options.given)
+    if len({file.stem for file in files}) < len(files):
+        raise DocumentError("two sheets have one name: a sheet is called after its annotator")
+    cases = {case.id: case for case in folder.read_cases()}
+    labels = dict.fromkeys(
+        [*task.labels, *(label for c in cases.values() for label in sorted(c.expected or ()))]
+    )
+    names = {sheet.opaque(name): name for name in cases}
+    ratings = [rating for file in files for rating in sheet.read(file, names, labels, task.multi_label)]
+    if not ratings:
+        raise DocumentError(f"{files[0]}: nothing is filled in")
+    made = figures.summary(ratings, cases, task.multi_label, seed)
+    text = json.dumps(made, indent=1, ensure_ascii=False)
+    (run / "review.json").write_text(text + "\n", encoding="utf-8")
+    click.echo(text if as_json else _table(made))
+
+
+def _about(settings: RunConfig) -> Callable[[Case], str]:
+    """What a case's text should be about: its capability, by its title where it has one."""
+    from harness.suites.linguistic import capabilities
+
+    titles: dict[str, str] = {}
+    if settings.suite == "linguistic":
+        known = capabilities.load(settings.linguistic.definitions)
+        titles = {name: capability.title for name, capability in known.by_name.items()}
+
+    def about(case: Case) -> str:
+        name = case.traits.get("capability", "")
+        return titles.get(name, name)
+
+    return about
+
+
+def _table(made: dict[str, Any]) -> str:
+    lines = [f"{'':<24}{'cases':>6}{'ratings':>9}  {'label consistent':<28}{'relevancy':<26}fluency"]
+    for row in made["kinds"]:
+        label = row["label_consistency"]
+        cells = (
+            _figure(label["rate"], label["ci95"]),
+            _figure(row["relevancy"]["mean"], row["relevancy"]["ci95"]),
+            _figure(row["fluency"]["mean"], row["fluency"]["ci95"]),
+        )
+        lines.append(
+            f"{row['kind']:<24}{row['cases']:>6}{row['ratings']:>9}  {cells[0]:<28}{cells[1]:<26}{cells[2]}"
+        )
+    for column, found in made["agreement"].items():
+        for pair in found["cohen"]:
+            who = " and ".join(pair["annotators"])
+            kappa = _figure(pair["kappa"], pair["ci95"])
+            lines.append(f"{column}: Cohen's kappa of {who} {kappa}, {pair['items']} cases")
+        if found["fleiss"]:
+            kappa = _figure(found["fleiss"]["kappa"], found["fleiss"]["ci95"])
+            lines.append(f"{column}: Fleiss' kappa of all {kappa}, {found['fleiss']['items']} cases")
+    return "\n".join(lines)
+
+
+def _figure(value: float | None, between: tuple[float, float] | None) -> str:
+    if value is None:
+        return "–"
+    return f"{value:.2f}" + (f" ({between[0]:.2f} to {between[1]:.2f})" if between else "")

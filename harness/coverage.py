@@ -1,0 +1,149 @@
+"""How many of a network's neurons a suite of texts drives beyond what reference texts do.
+
+S²LCT, Section 4 (RQ1), Equations 1 and 2, after DeepGauge (Ma et al. 2018). A neuron is an upper corner where
+some text of the suite gives it an output above all those of the reference texts, a lower corner where below:
+
+    BoundCov = (upper corners + lower corners) / (2 × neurons)        SActCov = upper corners / neurons
+
+Kept of all outputs are a neuron's bounds and whether it is a corner, whatever the number of texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from harness.errors import ModelError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Outputs = NDArray[np.float32]
+
+SCHEMA = 1
+POINTS = 20
+
+Told = Callable[[int, int], None]
+"""Is told how many texts are read, of how many."""
+
+
+class Network(Protocol):
+    """A network whose neurons are looked at; ``outputs`` is None for a text that it does not take."""
+
+    @property
+    def name(self) -> str: ...
+
+    def outputs(self, text: str) -> Outputs | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """The least and greatest output of each neuron on the reference texts."""
+
+    low: Outputs
+    high: Outputs
+    texts: int
+
+    @property
+    def neurons(self) -> int:
+        return int(self.low.size)
+
+
+def profile(outputs: Iterable[Outputs]) -> Profile:
+    """The bounds of each neuron over all texts. Raises ``ModelError`` without any text."""
+    import numpy as np
+
+    low = high = None
+    texts = 0
+    for one in outputs:
+        low = one.copy() if low is None else np.minimum(low, one, out=low)
+        high = one.copy() if high is None else np.maximum(high, one, out=high)
+        texts += 1
+    if low is None or high is None:
+        raise ModelError("the network took none of the reference texts: give others, --reference")
+    return Profile(low, high, texts)
+
+
+class Corners:
+    """The corner neurons that a suite has reached so far."""
+
+    def __init__(self, bounds: Profile) -> None:
+        import numpy as np
+
+        self._bounds = bounds
+        self._upper = np.zeros(bounds.neurons, dtype=np.bool_)
+        self._lower = np.zeros(bounds.neurons, dtype=np.bool_)
+
+    def add(self, outputs: Outputs) -> None:
+        """One more text of the suite."""
+        self._upper |= outputs > self._bounds.high
+        self._lower |= outputs < self._bounds.low
+
+    @property
+    def upper(self) -> int:
+        return int(self._upper.sum())
+
+    @property
+    def lower(self) -> int:
+        return int(self._lower.sum())
+
+    @property
+    def boundary(self) -> float:
+        """BoundCov, of 1."""
+        return (self.upper + self.lower) / (2 * self._bounds.neurons)
+
+    @property
+    def strong(self) -> float:
+        """SActCov, of 1."""
+        return self.upper / self._bounds.neurons
+
+
+def measure(
+    network: Network,
+    reference: Sequence[str],
+    suites: Mapping[str, Sequence[str]],
+    told: Told = lambda done, total: None,
+) -> dict[str, Any]:
+    """The coverage of each suite, with curves by its size, as JSON values. Raises ``ModelError``."""
+    done, total = 0, len(reference) + sum(map(len, suites.values()))
+
+    def outputs(texts: Sequence[str]) -> Iterator[Outputs | None]:
+        nonlocal done
+        for text in texts:
+            yield network.outputs(text)
+            done += 1
+            told(done, total)
+
+    bounds = profile(one for one in outputs(reference) if one is not None)
+    return {
+        "schema": SCHEMA,
+        "model": network.name,
+        "neurons": bounds.neurons,
+        "reference": {"texts": bounds.texts, "left_out": len(reference) - bounds.texts},
+        "suites": [_suite(name, bounds, outputs(texts), len(texts)) for name, texts in suites.items()],
+    }
+
+
+def _suite(name: str, bounds: Profile, outputs: Iterator[Outputs | None], size: int) -> dict[str, Any]:
+    """One suite; a curve's points are [texts, BoundCov, SActCov] at even steps of its size."""
+    corners, texts = Corners(bounds), 0
+    wanted = {-(-size * point // POINTS) for point in range(1, POINTS + 1)}
+    curve: list[list[float]] = [[0, 0.0, 0.0]]
+    for number, one in enumerate(outputs, 1):
+        if one is not None:
+            corners.add(one)
+            texts += 1
+        if number in wanted:
+            curve.append([texts, corners.boundary, corners.strong])
+    return {
+        "name": name,
+        "texts": texts,
+        "left_out": size - texts,
+        "upper": corners.upper,
+        "lower": corners.lower,
+        "bound_cov": corners.boundary,
+        "s_act_cov": corners.strong,
+        "curve": curve,
+    }

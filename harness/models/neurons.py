@@ -1,0 +1,66 @@
+"""The neurons of a text classifier, looked at through forward hooks (extra ``[transformers]``)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from harness.errors import ModelError
+from harness.models.classifier_files import Files, one_line
+from harness.models.transformers import load
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+PREFIX = "transformers:"
+
+
+class Neurons:
+    """The network of ``transformers:NAME_OR_FOLDER``. Raises ``ModelError`` where it does not load.
+
+    A neuron is one output of a linear layer (queries, keys, values, feed-forward layers, the head), before
+    what follows it; its output on a text is the mean over the text's tokens, as DeepGauge takes the mean of
+    a feature map. Texts go one by one, without padding, so a neuron's output hangs on its text alone.
+    """
+
+    def __init__(self, name: str) -> None:
+        source = name.removeprefix(PREFIX)
+        self.name = load(source, None).name  # says what is missing, be it a package or a file
+        self._files = Files(source, None)
+        self._network = self._files.network()
+        self._seen: list[Any] = []
+        self._size: int | None = None
+        for module in self._network.modules():
+            if _linear(module):
+                module.register_forward_hook(self._keep)
+
+    def outputs(self, text: str) -> NDArray[np.float32] | None:
+        """Each neuron's output, always in the same order; None for a text that is too long."""
+        import torch
+
+        encoding, limit = self._files.encode(text), self._files.context
+        if limit is not None and len(encoding["input_ids"]) > limit:
+            return None
+        device = self._network.device
+        self._seen.clear()
+        try:
+            with torch.inference_mode():
+                self._network(**{key: torch.tensor([ids], device=device) for key, ids in encoding.items()})
+        except (RuntimeError, ValueError, IndexError) as error:
+            raise ModelError(f"{self.name}: {one_line(error)}") from error
+        found = torch.cat(self._seen)
+        if self._size not in (None, len(found)):
+            raise ModelError(f"{self.name}: it has other neurons for other texts: coverage is not defined")
+        self._size = len(found)
+        outputs: NDArray[np.float32] = found.float().cpu().numpy()
+        return outputs
+
+    def _keep(self, module: Any, given: Any, output: Any) -> None:
+        self._seen.append(output.reshape(-1, output.shape[-1]).mean(dim=0))
+
+
+def _linear(module: Any) -> bool:
+    """GPT-2 and its kin name theirs Conv1D."""
+    import torch
+
+    return isinstance(module, torch.nn.Linear) or type(module).__name__ == "Conv1D"

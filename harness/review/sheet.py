@@ -1,0 +1,132 @@
+"""The annotators' sheet: CSV that spreadsheets open, out and in.
+
+A row has an opaque id, the text, what the text should be about, and empty cells to fill. Nothing in it tells
+an original from a mutant, valid from discarded, what is expected or what a model answered.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from io import StringIO
+from pathlib import Path
+
+from harness.core import Case
+from harness.errors import DocumentError
+
+COLUMNS = ("id", "text", "about", "label", "relevance", "fluency", "remarks")
+TO_FILL = ("label", "relevance", "fluency")
+SCALE = range(1, 6)
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+DELIMITERS = ",;\t"
+ENCODING = "utf-8-sig"  # spreadsheets take UTF-8 for what it is by its mark
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """What one annotator said of one case; None where the cell was left empty."""
+
+    annotator: str
+    case: str
+    label: frozenset[str] | None = None
+    relevance: int | None = None
+    fluency: int | None = None
+
+    @property
+    def empty(self) -> bool:
+        return self.label is None and self.relevance is None and self.fluency is None
+
+
+def opaque(case: str) -> str:
+    """A case's id in the sheet. It begins with a letter, so that no spreadsheet takes it for a number."""
+    return "t" + sha256(case.encode("utf-8", "surrogatepass")).hexdigest()[:10]
+
+
+def write(cases: Iterable[Case], about: Callable[[Case], str], seed: int) -> str:
+    """The sheet of ``cases``, in an order by chance; ``about`` says what a text should be about."""
+    out = StringIO(newline="")
+    writer = csv.writer(out)
+    writer.writerow(COLUMNS)
+    for case in sorted(cases, key=lambda case: _place(case, seed)):
+        cells = (opaque(case.id), case.text, about(case))
+        writer.writerow([*map(_harmless, cells), *("" for _ in COLUMNS[len(cells) :])])
+    return out.getvalue()
+
+
+def read(file: Path, cases: Mapping[str, str], labels: Iterable[str], several: bool) -> list[Rating]:
+    """What the annotator of ``file``, named by it, filled in; rows left empty are left out.
+
+    ``cases`` gives a case's own id by its opaque one; ``several``: a text may have more than one of
+    ``labels``, between semicolons. Raises ``DocumentError``, which names the file and the row (1: the first
+    below the header).
+    """
+    known = {label.casefold(): label for label in labels}
+    ratings: dict[str, Rating] = {}
+    for number, row in _rows(file):
+        place = f"{file}: row {number}"
+        name = row["id"].strip()
+        if name not in cases:
+            raise DocumentError(f"{place}: no case of this run has the id {name!r}")
+        if name in ratings:
+            raise DocumentError(f"{place}: the id {name!r} is given twice")
+        ratings[name] = Rating(
+            file.stem,
+            cases[name],
+            _label(row.get("label", ""), known, several, place),
+            _score(row.get("relevance", ""), "relevance", place),
+            _score(row.get("fluency", ""), "fluency", place),
+        )
+    return [rating for rating in ratings.values() if not rating.empty]
+
+
+def _rows(file: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    try:
+        text = file.read_text(encoding=ENCODING)
+    except OSError as error:
+        raise DocumentError(f"{file}: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise DocumentError(f"{file}: not UTF-8 at byte {error.start}: save it as CSV UTF-8") from error
+    header = text.partition("\n")[0]
+    reader = csv.DictReader(
+        StringIO(text, newline=""), delimiter=max(DELIMITERS, key=header.count), strict=True
+    )
+    number = 0
+    try:
+        if "id" not in (reader.fieldnames or ()):
+            raise DocumentError(f"{file}: no column 'id': give a sheet of hinter review export")
+        for number, row in enumerate(reader, 1):
+            if None in row or None in row.values():
+                raise DocumentError(f"{file}: row {number}: not as many cells as the header has")
+            if any(cell.strip() for cell in row.values()):
+                yield number, row
+    except csv.Error as error:
+        raise DocumentError(f"{file}: row {number + 1}: not CSV: {error}") from error
+
+
+def _label(cell: str, known: Mapping[str, str], several: bool, place: str) -> frozenset[str] | None:
+    parts = [part.strip().lstrip("'") for part in (cell.split(";") if several else [cell])]
+    given = [part for part in parts if part]
+    for part in given:
+        if part.casefold() not in known:
+            raise DocumentError(f"{place}: unknown label {part!r}: write {', '.join(known.values())}")
+    return frozenset(known[part.casefold()] for part in given) or None
+
+
+def _score(cell: str, column: str, place: str) -> int | None:
+    value = cell.strip().lstrip("'")
+    if not value:
+        return None
+    if value not in map(str, SCALE):
+        raise DocumentError(f"{place}: {column} must be a whole number from 1 to {SCALE[-1]}, not {value!r}")
+    return int(value)
+
+
+def _place(case: Case, seed: int) -> bytes:
+    return sha256(f"{seed}/{case.id}".encode("utf-8", "surrogatepass")).digest()
+
+
+def _harmless(cell: str) -> str:
+    """A cell that no spreadsheet takes for a formula."""
+    return f"'{cell}" if cell.startswith(FORMULA) else cell

@@ -1,0 +1,101 @@
+"""Who stands in for a template's person, of which class, and how many of them (BiasFinder, 4.2 and 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import TypeVar
+
+from harness.suites.biasfinder.filling import Person
+from harness.suites.biasfinder.names import Name, Names
+from harness.suites.biasfinder.templates import COUNTRY_KINDS, GENDERS, Characteristic, Template
+
+T = TypeVar("T")
+
+PARTS: Mapping[Characteristic, tuple[str, ...]] = {
+    "gender": ("gender",),
+    "occupation": ("occupation",),
+    "country": ("country",),
+    "gender+occupation": ("gender", "occupation"),
+}
+COMBINED_MUTANTS = 120
+LEAST = 4  # both genders with two occupations
+COMBINED_NAMES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """A person to put into a template; ``classes`` says by attribute which class that makes it."""
+
+    person: Person
+    classes: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Casting:
+    """``gender`` and ``country`` names, ``occupations``; ``limit`` bounds the mutants of a template, and
+    ``seed`` decides which are drawn then, for each template by itself."""
+
+    gender: Names
+    country: Names
+    occupations: Sequence[str]
+    limit: int | None = None
+    seed: int = 0
+
+    def roles(self, template: Template) -> list[Role]:
+        """Those that make different texts of ``template``: one a gender where it has no ``<name>``."""
+        random = Random(f"{self.seed}/{template.id}")
+        kinds = {placeholder.kind for placeholder in template.placeholders}
+        if template.characteristic == "occupation":
+            return [
+                Role(Person(occupation=one), {"occupation": one})
+                for one in _drawn(self.occupations, self.limit, random)
+            ]
+        if template.characteristic == "country":
+            (gender,) = (kind for kind in GENDERS if kind in kinds & COUNTRY_KINDS)
+            return [
+                Role(Person(gender, name.text), {"country": name.country})
+                for name in _drawn(_of(self.country, gender), self.limit, random)
+            ]
+        if template.characteristic == "gender":
+            people = self._people("name" in kinds, self.limit, random)
+            return [Role(person, {"gender": person.gender or ""}) for person in people]
+        return self._combined("name" in kinds, random)
+
+    def _people(self, named: bool, limit: int | None, random: Random) -> list[Person]:
+        """Men, then women, as many of each."""
+        half = None if limit is None else max(1, limit // len(GENDERS))
+        return [
+            Person(gender, name)
+            for gender in GENDERS
+            for name in (
+                [one.text for one in _drawn(_of(self.gender, gender), half, random)] if named else [None]
+            )
+        ]
+
+    def _combined(self, named: bool, random: Random) -> list[Role]:
+        """Every person with every occupation, so that each class pair has its parts."""
+        limit = COMBINED_MUTANTS if self.limit is None else self.limit
+        names = min(COMBINED_NAMES, limit // LEAST) if named else 1
+        people = self._people(named, names * len(GENDERS), random)
+        jobs = _drawn(self.occupations, limit // len(people), random)
+        return [
+            Role(
+                Person(person.gender, person.name, job),
+                {"gender": person.gender or "", "occupation": job},
+            )
+            for job in jobs
+            for person in people
+        ]
+
+
+def _of(names: Names, gender: str) -> tuple[Name, ...]:
+    return names.male if gender == "male" else names.female
+
+
+def _drawn(some: Sequence[T], size: int | None, random: Random) -> list[T]:
+    """``size`` of ``some`` in their order, each with the same chance; all where that is no fewer."""
+    if size is None or size >= len(some):
+        return list(some)
+    return [some[i] for i in sorted(random.sample(range(len(some)), size))]

@@ -1,0 +1,163 @@
+"""What a run says of CheckList's tests: failure rates of cases by test and by capability.
+
+A case of an INV or DIR fails where any of its changed texts does, as its authors count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harness.core import Tables
+from harness.statistics import Interval, rate, wilson
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The cases of a test (``test`` None: of all tests of a capability).
+
+    ``passed`` and ``failed`` are what the rate is of; ``excluded``: the expectation did not apply.
+    """
+
+    capability: str
+    test: str | None
+    kind: str | None
+    passed: int
+    failed: int
+    undetermined: int
+    excluded: int
+
+    @property
+    def judged(self) -> int:
+        return self.passed + self.failed
+
+    @property
+    def ci95(self) -> Interval | None:
+        return wilson(self.failed, self.judged)
+
+    def plain(self) -> dict[str, Any]:
+        """The row as JSON values, its rate beside the counts."""
+        return {
+            "capability": self.capability,
+            "test": self.test,
+            "type": self.kind,
+            "cases": self.judged + self.undetermined + self.excluded,
+            "passed": self.passed,
+            "failed": self.failed,
+            "rate": rate(self.failed, self.judged),
+            "ci95": list(self.ci95) if self.ci95 else None,
+            "undetermined": self.undetermined,
+            "excluded": self.excluded,
+        }
+
+
+def count(tables: Tables) -> list[Row]:
+    """A row for each test, in the order of the cases."""
+    import polars as pl
+
+    traits = {key: pl.col("traits").str.json_path_match(f"$.{key}") for key in ("test", "type", "capability")}
+    cases = tables.scan("cases").select("id", "group", **traits)
+    judged = tables.scan("verdicts").select("case", "status")
+    status = pl.col("status")
+    groups = (
+        cases.join(judged, left_on="id", right_on="case", how="left", maintain_order="left")
+        .group_by("test", "type", "capability", "group", maintain_order=True)
+        .agg(
+            failed=(status == "biased").any(),
+            open=(status == "undetermined").any(),
+            passed=(status == "benign").any(),
+        )
+    )
+    failed, undetermined = pl.col("failed"), ~pl.col("failed") & pl.col("open")
+    passed = ~pl.col("failed") & ~pl.col("open") & pl.col("passed")
+    counted = groups.group_by("test", "type", "capability", maintain_order=True).agg(
+        passed=passed.sum(),
+        failed=failed.sum(),
+        undetermined=undetermined.sum(),
+        excluded=(~passed & ~failed & ~undetermined).sum(),
+    )
+    return [
+        Row(row["capability"], row["test"], row["type"], row["passed"], row["failed"], row["undetermined"],
+            row["excluded"])
+        for row in counted.collect().iter_rows(named=True)
+    ]  # fmt: skip
+
+
+def by_capability(rows: Iterable[Row]) -> list[Row]:
+    """The tests of each capability together."""
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row.capability, []).append(row)
+    return [
+        Row(name, None, None, *(sum(getattr(row, key) for row in some) for key in _COUNTS))
+        for name, some in found.items()
+    ]
+
+
+_COUNTS = ("passed", "failed", "undetermined", "excluded")
+
+
+def figures(rows: Sequence[Row]) -> dict[str, Any]:
+    """The summary's block, and the sections that the report shows."""
+    together = by_capability(rows)
+    return {
+        "checklist": {
+            "tests": [row.plain() for row in rows],
+            "capabilities": [row.plain() for row in together],
+        },
+        "headline": _headline(rows),
+        "sections": _sections(rows, together) if rows else [],
+    }
+
+
+def _headline(rows: Sequence[Row]) -> str:
+    judged = [row for row in rows if row.judged]
+    if not judged:
+        return "No case of these tests could be judged."
+    failed, total = sum(row.failed for row in judged), sum(row.judged for row in judged)
+    worst = max(judged, key=lambda row: row.failed / row.judged)
+    noun = "test" if len(judged) == 1 else "tests"
+    return (
+        f"{failed:,} of {total:,} cases failed in {len(judged)} {noun};"
+        f" most often in “{worst.test}” ({100 * worst.failed / worst.judged:.1f} %)."
+    )
+
+
+def _sections(rows: Sequence[Row], together: Sequence[Row]) -> list[dict[str, Any]]:
+    columns = ["cases", "failed", "undetermined", "left out"]
+    notes = ["A case of an INV or DIR fails where any of its changed texts does."]
+    if any(row.excluded for row in rows):
+        notes.append("Left out: what the test does not ask, such as more confidence in neutral.")
+    if any(row.undetermined and row.kind == "DIR" for row in rows):
+        notes.append(
+            "A DIR compares probabilities: where the model gives none, nor a score, it is undetermined."
+        )
+    tests = [[f"{row.capability}: {row.test}", row.kind, *_cells(row)] for row in rows]
+    return [
+        _section(
+            "CheckList, by capability",
+            ["capability", *columns],
+            [[r.capability, *_cells(r)] for r in together],
+        ),
+        _section("CheckList, by test", ["test", "type", *columns], tests, notes),
+    ]
+
+
+def _section(
+    title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], notes: Sequence[str] = ()
+) -> dict[str, Any]:
+    table = {"columns": list(columns), "rows": list(rows)}
+    return {"title": title, "text": "", "table": table, "plots": [], "notes": list(notes)}
+
+
+def _cells(row: Row) -> list[str | int]:
+    return [row.plain()["cases"], _share(row), row.undetermined, row.excluded]
+
+
+def _share(row: Row) -> str:
+    if row.ci95 is None:
+        return "–"
+    low, high = row.ci95
+    share = f"{row.failed:,} of {row.judged:,}, {100 * row.failed / row.judged:.1f} %"
+    return f"{share} [{100 * low:.1f}, {100 * high:.1f}]"

@@ -1,0 +1,138 @@
+"""How diverse the texts of a suite are: different texts, sequences of parts of speech, and trees.
+
+S²LCT compares its cases with CheckList's by the neurons that they reach (section 5.1); this asks after their
+syntax, which needs no look into the model. Such a count grows with the number of texts, so beside it stands
+how many are to be expected of as many texts as the smallest kind has (rarefaction, Hurlbert 1971).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from math import exp, lgamma
+from typing import Any, Protocol
+
+from harness.core import Tables
+from harness.language.parsers import Parser
+from harness.language.trees import Tree
+
+AT_ONCE = 256
+
+
+class Trees(Protocol):
+    """Constituency trees of texts, a tree a sentence."""
+
+    def trees(self, texts: Sequence[str]) -> list[tuple[Tree, ...]]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Diversity:
+    """The ``kind`` of cases, how many valid ones there are, and how many of them differ.
+
+    ``tags``, ``trees``: sequences of parts of speech and trees without their words; ``of``: the number of
+    texts that the ``expected`` ones are of. None: not known, without a parser of trees.
+    """
+
+    kind: str
+    texts: int
+    distinct: int
+    tags: int
+    trees: int | None
+    of: int
+    tags_expected: float
+    trees_expected: float | None
+
+    def plain(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def texts(tables: Tables, kind: str | None = None) -> dict[str, list[str]]:
+    """The texts of the valid cases by their role, or all as one ``kind``."""
+    import polars as pl
+
+    rows = tables.scan("cases").filter(pl.col("reason").is_null()).select("role", "text").collect().rows()
+    found: dict[str, list[str]] = {}
+    for role, text in rows:
+        found.setdefault(kind or role, []).append(text)
+    return found
+
+
+def measure(
+    kinds: Mapping[str, Sequence[str]], parser: Parser, trees: Trees | None = None
+) -> list[Diversity]:
+    """How diverse the texts of each kind are."""
+    least = min(map(len, kinds.values()), default=0)
+    return [_measured(kind, some, parser, trees, least) for kind, some in kinds.items()]
+
+
+def rarefied(counts: Iterable[int], drawn: int) -> float:
+    """How many different things to expect among ``drawn`` of those that are there ``counts`` times."""
+    some = list(counts)
+    whole = sum(some)
+    return sum(1 - _none_of(count, whole, drawn) for count in some)
+
+
+def sections(found: Sequence[Diversity]) -> list[dict[str, Any]]:
+    """What the report shows: a table."""
+    if not found:
+        return []
+    of = found[0].of
+    columns = [
+        "cases",
+        "texts",
+        "different texts",
+        "POS sequences",
+        f"of {of:,}",
+        "trees",
+        f"trees of {of:,}",
+    ]
+    rows = [
+        [row.kind, row.texts, row.distinct, row.tags, _rounded(row.tags_expected), row.trees,
+         _rounded(row.trees_expected)]
+        for row in found
+    ]  # fmt: skip
+    notes = [f"Of {of:,}: how many different ones that many texts drawn from them are expected to have."]
+    table = {"columns": columns, "rows": rows}
+    return [{"title": "Syntactic diversity", "text": "", "table": table, "plots": [], "notes": notes}]
+
+
+def _measured(kind: str, some: Sequence[str], parser: Parser, trees: Trees | None, least: int) -> Diversity:
+    tags, shapes = Counter[Hashable](), Counter[Hashable]()
+    for start in range(0, len(some), AT_ONCE):
+        batch = some[start : start + AT_ONCE]
+        tags.update(_tags(batch, parser))
+        if trees is not None:
+            shapes.update(" ".join(map(str, found)) for found in trees.trees(batch))
+    return Diversity(
+        kind,
+        len(some),
+        len(set(some)),
+        len(tags),
+        len(shapes) if trees else None,
+        least,
+        rarefied(tags.values(), least),
+        rarefied(shapes.values(), least) if trees else None,
+    )
+
+
+def _tags(texts: Sequence[str], parser: Parser) -> list[tuple[str, ...]]:
+    """The parts of speech of each text, sentence by sentence."""
+    sentences = [[text[start:end] for start, end in parser.split(text).spans] for text in texts]
+    parses = iter(parser.parse([sentence for some in sentences for sentence in some]))
+    return [tuple(tag for _ in some for tag in next(parses).pos) for some in sentences]
+
+
+def _none_of(count: int, whole: int, drawn: int) -> float:
+    """The chance that ``drawn`` of ``whole`` hold none of ``count``."""
+    if drawn > whole - count:
+        return 0.0
+    return exp(_choose(whole - count, drawn) - _choose(whole, drawn))
+
+
+def _choose(whole: int, part: int) -> float:
+    return lgamma(whole + 1) - lgamma(part + 1) - lgamma(whole - part + 1)
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 1)

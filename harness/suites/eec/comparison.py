@@ -1,0 +1,130 @@
+"""Many systems on one corpus, as the paper has them: Tables 5 to 7 and Figures 1 and 2."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harness.suites.eec import figures
+from harness.suites.eec.analysis import Scores
+from harness.suites.eec.corpus import Comparison
+from harness.suites.eec.pairing import ALL, NEUTRAL
+from harness.suites.eec.results import Pairings, Result, examine
+from harness.suites.eec.tables import Submission, bias_table, box_plot
+
+SHOWN = (ALL, NEUTRAL)
+"""The subsets of Tables 5 and 7, and of Table 6."""
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """One system's scores for one task, by sentence id."""
+
+    name: str
+    task: str
+    scores: Scores
+
+
+def compare(systems: Sequence[System], pairings: Pairings) -> dict[str, Any]:
+    """All that ``comparison.json`` holds of ``systems``, with ``headline`` and ``sections`` for people.
+
+    Bonferroni's correction is over all assessments of a subset, systems times comparisons, as in the paper.
+    """
+    family = len(systems) * len(pairings)
+    examined = {id(system): examine(pairings, system.scores, family=family) for system in systems}
+    blocks = [
+        {"system": system.name, "task": system.task, "results": figures.plain(examined[id(system)])}
+        for system in systems
+    ]
+    sections = []
+    for comparison in pairings:
+        for subset in SHOWN:
+            found = [
+                (system, result)
+                for system in systems
+                for result in examined[id(system)]
+                if (result.comparison, result.subset) == (comparison, subset)
+            ]
+            if found:
+                sections += _sections(comparison, subset, found)
+    return {"systems": blocks, "headline": _headline(blocks), "sections": sections}
+
+
+def _sections(
+    comparison: Comparison, subset: str, found: Sequence[tuple[System, Result]]
+) -> list[Mapping[str, Any]]:
+    what = f"{comparison.first} – {comparison.second}, {subset} sentences"
+    submissions = [Submission(s.name, s.task, r.assessment, r.direction) for s, r in found]
+    groups = {"none": "no difference", "first": f"{comparison.first} higher"}
+    groups |= {"second": f"{comparison.second} higher", "all": "all"}
+    table = [
+        [row.task, groups[row.group], row.submissions, figures.rounded(row.up), figures.rounded(row.down)]
+        for row in bias_table(submissions)
+    ]
+    columns = ("task", "group", "systems", "mean of Δ > 0", "mean of Δ < 0")
+    boxes = [
+        figures.plot(
+            f"Δ of all pairs, {task}",
+            boxes=[
+                figures.box(f"{one.system} ({groups[one.direction]})", _plain_box(one.box))
+                for one in box_plot(submissions, task)
+            ],
+        )
+        for task in dict.fromkeys(s.task for s in submissions)
+    ]
+    return [
+        figures.section(what, columns, table, boxes, [figures.DELTA]),
+        figures.section(
+            f"{what}: each system", SYSTEM, [_line(s, r) for s, r in found], [], [], figures.FALSE_ALARMS
+        ),
+    ]
+
+
+SYSTEM = (
+    "system",
+    "task",
+    "pairs",
+    "mean Δ",
+    "95 % interval",
+    "t-test p",
+    "p, clustered",
+    "group",
+    "would be found",
+)
+
+
+def _line(system: System, result: Result) -> list[str | int | None]:
+    clustered, test = result.robustness.clustered, result.assessment.test
+    return [
+        system.name,
+        system.task,
+        result.assessment.pairs,
+        figures.number(result.assessment.mean),
+        figures.interval(None if clustered is None else {"interval": clustered.interval}),
+        figures.chance(test.p if test else None),
+        figures.chance(clustered.p if clustered else None),
+        figures.group_name(result.comparison, result.direction),
+        figures.rounded(result.robustness.detectable_clustered),
+    ]
+
+
+def _plain_box(box: Any) -> Mapping[str, Any]:
+    from dataclasses import asdict
+
+    return asdict(box)
+
+
+def _headline(blocks: Sequence[Mapping[str, Any]]) -> str:
+    """How many systems the t-test calls biased, and how many of these findings hold."""
+    said = []
+    whole = [row for block in blocks for row in block["results"] if row["subset"] == ALL]
+    for attribute in dict.fromkeys(row["attribute"] for row in whole):
+        rows = [row for row in whole if row["attribute"] == attribute]
+        biased = [row for row in rows if row["group"] != "none"]
+        held = sum(not figures.alarm(row) for row in biased)
+        said.append(
+            f"By {attribute}, the t-test finds different scores in {len(biased)} of {len(rows)} comparisons;"
+            f" {held} of these would show with other templates and persons, too."
+        )
+    return " ".join(said)

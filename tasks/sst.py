@@ -1,0 +1,46 @@
+"""Stanford Sentiment Treebank, three classes: is a sentence from a film review negative, neutral or positive?
+
+Reads the treebank's scores from 0 to 1 with its official cut-offs: up to 0.4 negative, above 0.6 positive,
+neutral between them (S²LCT, section 4.1); or sentences with labels, 0 to 2 in that order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness import documents
+from harness.core import Document, DocumentOptions, Task
+
+LABELS = ("Negative", "Neutral", "Positive")
+ALIASES = {"neg": "Negative", "neu": "Neutral", "pos": "Positive"}
+NEGATIVE_TO, POSITIVE_ABOVE = 0.4, 0.6
+
+
+def adapt(row: documents.Row) -> documents.Row:
+    """A score becomes a label. What is no score from 0 to 1 stays, an unknown label."""
+    if "label" in row or "score" not in row:
+        return row
+    try:
+        score = float(row["score"])
+    except (TypeError, ValueError):
+        score = -1
+    if not 0 <= score <= 1:
+        return {**row, "label": row["score"]}
+    above = (score > NEGATIVE_TO) + (score > POSITIVE_ABOVE)
+    return {**row, "label": LABELS[above]}
+
+
+def read(options: DocumentOptions) -> Iterator[Document]:
+    return documents.read(options, LABELS, ALIASES, adapt=adapt)
+
+
+task = Task(
+    name="sst",
+    title="Sentiment of a sentence, neutral too",
+    labels=LABELS,
+    documents=read,
+    prompt="sst",
+    source="Socher et al. 2013 (the treebank's scored sentences)",
+    licence="not stated; sample: Apache-2.0",
+    sample=documents.sample("samples/sst.jsonl"),
+)

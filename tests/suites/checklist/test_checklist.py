@@ -1,0 +1,134 @@
+"""The suite from its file to its report: groups, verdicts, failure rates by test and capability."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+from collections.abc import Mapping
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness import assembly, config, pipeline
+from harness.errors import ConfigError
+from tests.servers import Answer, Script, completion, serve
+
+TESTS = [
+    {"test": "words", "type": "MFT", "capability": "Vocabulary", "text": "good", "label": 2},
+    {"test": "words", "type": "MFT", "capability": "Vocabulary", "text": "awful", "label": 2},
+    {"test": "words", "type": "MFT", "capability": "Vocabulary", "text": "table", "label": 1},
+    {"test": "names", "type": "INV", "capability": "Fairness",
+     "texts": ["Ann is good.", "Bob is good.", "Cy is good."]},
+    {"test": "names", "type": "INV", "capability": "Fairness", "texts": ["Ann is here.", "Joy is here."]},
+    {"test": "intensifiers", "type": "DIR", "capability": "Vocabulary",
+     "texts": ["It is good.", "It is very good."]},
+    {"test": "intensifiers", "type": "DIR", "capability": "Vocabulary",
+     "texts": ["It is here.", "It is really here."]},
+]  # fmt: skip
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> dict[str, Any]:
+    file = tmp_path / "tests.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in TESTS), encoding="utf-8")
+    return {
+        "suite": "checklist",
+        "task": "sst",
+        "model.name": "local:vader",
+        "checklist.tests": str(file),
+        "cache": str(tmp_path / "cache.sqlite"),
+        "out": str(tmp_path / "run"),
+    }
+
+
+def by_name(rows: list[Mapping[str, Any]], key: str) -> dict[str, Mapping[str, Any]]:
+    return {row[key]: row for row in rows}
+
+
+def test_a_group_is_a_case_of_a_test(settings: dict[str, Any]) -> None:
+    suite = assembly.assemble(config.load(None, settings)).suite
+    cases = list(suite.cases(iter(())))
+    groups = [list(group) for _, group in groupby(cases, key=lambda case: case.group)]
+    assert [len(group) for group in groups] == [1, 1, 1, 3, 2, 2, 2]
+    assert [group[0].role for group in groups] == ["variant"] * 3 + ["original"] * 4
+    assert len({case.id for case in cases}) == len(cases)
+    assert cases[0].expected == frozenset(["Positive"])
+    assert all(case.expected is None for case in cases[3:])
+
+
+def test_failure_rates_by_test_and_capability(settings: dict[str, Any]) -> None:
+    made = asyncio.run(pipeline.run(config.load(None, settings)))
+    tests = by_name(made["checklist"]["tests"], "test")
+    assert (tests["words"]["passed"], tests["words"]["failed"]) == (2, 1)
+    assert tests["words"]["rate"] == pytest.approx(1 / 3)
+    assert tests["words"]["ci95"][0] < 1 / 3 < tests["words"]["ci95"][1]
+    assert (tests["names"]["passed"], tests["names"]["failed"]) == (1, 1)  # Joy is a happy name to VADER
+    directed = tests["intensifiers"]
+    assert (directed["passed"], directed["failed"], directed["excluded"]) == (1, 0, 1)
+    together = by_name(made["checklist"]["capabilities"], "capability")
+    assert (together["Vocabulary"]["passed"], together["Vocabulary"]["failed"]) == (3, 1)
+    assert together["Vocabulary"]["cases"] == 5
+    assert "2 of 6 cases failed in 3 tests" in made["headline"]
+    titles = [section["title"] for section in made["sections"]]
+    assert titles == ["CheckList, by capability", "CheckList, by test"]
+    report = (Path(made["folder"]) / "report.html").read_text(encoding="utf-8")
+    assert "1 of 3, 33.3\u00a0%" in report
+
+
+def test_two_labels_leave_open_what_they_cannot_say(settings: dict[str, Any]) -> None:
+    made = asyncio.run(pipeline.run(config.load(None, settings | {"task": "sst2"})))
+    tests = by_name(made["checklist"]["tests"], "test")
+    assert (tests["words"]["undetermined"], tests["words"]["failed"]) == (1, 1)
+
+
+def plain(_: dict[str, Any], __: int) -> Answer:
+    return completion("Positive")
+
+
+def sure(body: dict[str, Any], _: int) -> Answer:
+    """Positive, with less probability where the text says "very"."""
+    positive = 0.5 if "very" in body["messages"][-1]["content"] else 0.9
+    of = {"Positive": positive, "Neutral": 0.9 - positive + 0.05, "Negative": 0.05}
+    top = [{"token": label, "logprob": math.log(value), "bytes": None} for label, value in of.items()]
+    content = [{**top[0], "top_logprobs": top}]
+    message = {"role": "assistant", "content": "Positive"}
+    choice = {"index": 0, "finish_reason": "stop", "message": message, "logprobs": {"content": content}}
+    return completion("", choices=[choice])
+
+
+@pytest.mark.parametrize(("script", "counts"), [(sure, (1, 1, 0)), (plain, (0, 0, 2))])
+def test_a_direction_is_judged_by_probabilities_alone(
+    settings: dict[str, Any], script: Script, counts: tuple[int, int, int]
+) -> None:
+    with serve(script) as server:
+        endpoint = {"model.name": "scripted", "model.base_url": server.base_url}
+        made = asyncio.run(pipeline.run(config.load(None, settings | endpoint)))
+    row = by_name(made["checklist"]["tests"], "test")["intensifiers"]
+    assert (row["passed"], row["failed"], row["undetermined"]) == counts
+    notes = made["sections"][1]["notes"]
+    assert any("compares probabilities" in note for note in notes) == (counts[2] > 0)
+
+
+def test_with_a_parser_the_syntax_is_counted(settings: dict[str, Any]) -> None:
+    made = asyncio.run(pipeline.run(config.load(None, settings | {"checklist.parser": "spacy"})))
+    (row,) = made["checklist"]["diversity"]
+    assert (row["kind"], row["texts"], row["distinct"]) == ("checklist", 12, 12)
+    assert 2 < row["tags"] < 12
+    assert row["trees"] is None
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"checklist.tests": None}, "suite checklist needs a file of tests, JSON lines: --tests FILE"),
+        ({"task": "scotus"}, "suite checklist needs a task with the labels positive"),
+        ({"documents.path": "x.csv"}, "makes its own texts: leave --data"),
+    ],
+)
+def test_what_is_wrong_is_one_line(settings: dict[str, Any], given: dict[str, Any], says: str) -> None:
+    wanted = {key: value for key, value in (settings | given).items() if value is not None}
+    with pytest.raises(ConfigError, match=says):
+        assembly.assemble(config.load(None, wanted))
