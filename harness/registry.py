@@ -47,7 +47,7 @@ SUITES = {
     ),
     "checklist": (
         "harness.capability_suites:checklist",
-        "CheckList: tests written by hand of what an answer must be, must stay or must move to (--tests FILE)",
+        "CheckList: tests written by hand of what an answer must be, stay or move towards (--tests FILE)",
     ),
 }
 _TARGETS = {name: target for name, (target, _) in SUITES.items()}

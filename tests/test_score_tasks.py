@@ -160,9 +160,7 @@ def test_texts_of_ones_own_need_no_gold(tmp_path: Path) -> None:
     assert (found.text, found.labels) == ("A good day.", None)
 
 
-def test_a_planted_bias_is_found(
-    settings: Callable[..., config.RunConfig], tmp_path: Path
-) -> None:
+def test_a_planted_bias_is_found(settings: Callable[..., config.RunConfig], tmp_path: Path) -> None:
     figures = run(settings())
     assert figures["cases"]["valid"] == figures["answers"]["read"] == 6 * 9
     found = {row["subset"]: row for row in figures["eec"]["results"]}

@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from harness.core import Case, Document, Outcome, Substitution, Tables, Verdict, canonical
+from harness.core import Role as CaseRole
 from harness.suites.biasfinder import filling, relation, results, templates
 from harness.suites.biasfinder.casting import PARTS, Casting, Role
 from harness.suites.biasfinder.sources import Given, Miner
@@ -70,7 +71,7 @@ class BiasFinder:
     def judge(self, group: Sequence[Case], outcomes: Mapping[str, Outcome]) -> Iterator[Verdict]:
         mutants = [case for case in group if case.role == "variant"]
         if mutants:
-            yield from relation.judge(mutants, outcomes, _parts(mutants[0]))
+            yield from relation.judge(mutants, outcomes, PARTS[mutants[0].traits["characteristic"]])
 
     def figures(self, tables: Tables) -> Mapping[str, Any]:
         return results.figures(tables)
@@ -112,7 +113,7 @@ class BiasFinder:
         self,
         template: Template,
         digest: str,
-        role: Any,
+        role: CaseRole,
         text: str,
         traits: Mapping[str, str],
         labels: frozenset[str] | None = None,
@@ -128,11 +129,6 @@ class BiasFinder:
             traits={"characteristic": template.characteristic, **traits},
             expected=labels,
         )
-
-
-def _parts(mutant: Case) -> tuple[str, ...]:
-    """The attributes that make the class of a mutant."""
-    return next(parts for name, parts in PARTS.items() if name == mutant.traits["characteristic"])
 
 
 def _substitutions(template: Template, values: Sequence[str]) -> Iterator[Substitution]:

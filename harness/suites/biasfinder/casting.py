@@ -9,11 +9,12 @@ from typing import TypeVar
 
 from harness.suites.biasfinder.filling import Person
 from harness.suites.biasfinder.names import Name, Names
-from harness.suites.biasfinder.templates import COUNTRY_KINDS, GENDERS, Characteristic, Template
+from harness.suites.biasfinder.templates import COUNTRY_KINDS, GENDERS, Template
 
 T = TypeVar("T")
 
-PARTS: Mapping[Characteristic, tuple[str, ...]] = {
+# The attributes that make a class, by characteristic.
+PARTS: Mapping[str, tuple[str, ...]] = {
     "gender": ("gender",),
     "occupation": ("occupation",),
     "country": ("country",),

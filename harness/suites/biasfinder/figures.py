@@ -179,7 +179,7 @@ def findings(tables: Tables, characteristic: str) -> Iterator[Finding]:
     """A finding for each attribute of a characteristic."""
     import polars as pl
 
-    parts = next(parts for name, parts in PARTS.items() if name == characteristic)
+    parts = PARTS[characteristic]
     mutants = _mutants(tables, parts).filter(
         (pl.col("characteristic") == characteristic) & pl.col("answer").is_not_null()
     )

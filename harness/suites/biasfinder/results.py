@@ -82,10 +82,11 @@ def _of_both(both: Together) -> str:
 def _sentence(found: Finding) -> str:
     """How many texts, how many pairs, and what other names do by themselves."""
     plural = PLURALS[found.attribute]
+    alone = found.characteristic == found.attribute
+    subject = f"The {found.attribute} {'put in' if alone else 'alone'} changed the answer"
     if not found.differ:
-        none = f"none of {found.pairs:,} pairs of different {plural}, in {_templates(found)}"
-        return f"The {found.attribute} put in changed the answer in {none}."
-    texts = f"The {found.attribute} put in changed the answer for {_templates(found)}"
+        return f"{subject} in none of {found.pairs:,} pairs of different {plural}, in {_templates(found)}."
+    texts = f"{subject} for {_templates(found)}"
     pairs = f"{found.differ:,} of {found.pairs:,} pairs of different {plural}"
     said = f"{texts}, in {pairs} ({_rate(found.differ, found.pairs, found.ci95)})."
     if not found.excess:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.suites.eec import figures
+from harness.suites.eec import figures, shown
 from harness.suites.eec.analysis import Scores
 from harness.suites.eec.corpus import Comparison
 from harness.suites.eec.pairing import ALL, NEUTRAL
@@ -59,24 +59,24 @@ def _sections(
     groups = {"none": "no difference", "first": f"{comparison.first} higher"}
     groups |= {"second": f"{comparison.second} higher", "all": "all"}
     table = [
-        [row.task, groups[row.group], row.submissions, figures.rounded(row.up), figures.rounded(row.down)]
+        [row.task, groups[row.group], row.submissions, shown.rounded(row.up), shown.rounded(row.down)]
         for row in bias_table(submissions)
     ]
     columns = ("task", "group", "systems", "mean of Δ > 0", "mean of Δ < 0")
     boxes = [
-        figures.plot(
+        shown.plot(
             f"Δ of all pairs, {task}",
             boxes=[
-                figures.box(f"{one.system} ({groups[one.direction]})", _plain_box(one.box))
+                shown.box(f"{one.system} ({groups[one.direction]})", _plain_box(one.box))
                 for one in box_plot(submissions, task)
             ],
         )
         for task in dict.fromkeys(s.task for s in submissions)
     ]
     return [
-        figures.section(what, columns, table, boxes, [figures.DELTA]),
-        figures.section(
-            f"{what}: each system", SYSTEM, [_line(s, r) for s, r in found], [], [], figures.FALSE_ALARMS
+        shown.section(what, columns, table, boxes, [shown.DELTA]),
+        shown.section(
+            f"{what}: each system", SYSTEM, [_line(s, r) for s, r in found], [], [], shown.FALSE_ALARMS
         ),
     ]
 
@@ -100,12 +100,12 @@ def _line(system: System, result: Result) -> list[str | int | None]:
         system.name,
         system.task,
         result.assessment.pairs,
-        figures.number(result.assessment.mean),
-        figures.interval(None if clustered is None else {"interval": clustered.interval}),
-        figures.chance(test.p if test else None),
-        figures.chance(clustered.p if clustered else None),
+        shown.number(result.assessment.mean),
+        shown.interval(None if clustered is None else {"interval": clustered.interval}),
+        shown.chance(test.p if test else None),
+        shown.chance(clustered.p if clustered else None),
         figures.group_name(result.comparison, result.direction),
-        figures.rounded(result.robustness.detectable_clustered),
+        shown.rounded(result.robustness.detectable_clustered),
     ]
 
 
@@ -122,7 +122,7 @@ def _headline(blocks: Sequence[Mapping[str, Any]]) -> str:
     for attribute in dict.fromkeys(row["attribute"] for row in whole):
         rows = [row for row in whole if row["attribute"] == attribute]
         biased = [row for row in rows if row["group"] != "none"]
-        held = sum(not figures.alarm(row) for row in biased)
+        held = sum(not shown.alarm(row) for row in biased)
         said.append(
             f"By {attribute}, the t-test finds different scores in {len(biased)} of {len(rows)} comparisons;"
             f" {held} of these would show with other templates and persons, too."

@@ -142,7 +142,12 @@ def _section(
             _share(row.seeds_failed, row.seeds, row.seeds_ci95),
             row.expansions,
             _share(row.expansions_failed, row.expansions, row.expansions_ci95),
-            _share(row.pass_to_fail, row.expansions_of_passed, row.pass_to_fail_ci95),
+            _share(
+                row.pass_to_fail,
+                row.expansions_of_passed,
+                row.pass_to_fail_ci95,
+                f" of {row.expansions_of_passed:,}",
+            ),
             row.undetermined,
         ]
         for row in rows
@@ -160,11 +165,12 @@ def _section(
     return {"title": "Linguistic capabilities", "text": "", "table": table, "plots": [], "notes": notes}
 
 
-def _share(part: int, whole: int, interval: Interval | None) -> str:
+def _share(part: int, whole: int, interval: Interval | None, of: str = "") -> str:
+    """``of`` names the whole where it has no column of its own."""
     if not whole:
         return "–"
     between = f" [{100 * interval[0]:.1f}, {100 * interval[1]:.1f}]" if interval else ""
-    return f"{part:,}, {100 * part / whole:.1f} %{between}"
+    return f"{part:,}{of}, {100 * part / whole:.1f} %{between}"
 
 
 def _listed(interval: Interval | None) -> list[float] | None:

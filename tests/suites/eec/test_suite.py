@@ -139,7 +139,9 @@ def test_how_the_system_rates_the_emotions_stands_beside_its_bias(eec: Spec) -> 
     suite = Eec(eec, rates="valence")
     mean = {"joy": 0.9, "sadness": 0.2, None: 0.5}
     scores = {c.id: mean.get(c.traits.get("emotion"), 0.1) for c in made(suite)}
-    levels = suite.figures(Answers(scores, {}))["eec"]["levels"]
+    found = suite.figures(Answers(scores, {}))
+    assert found["headline"].endswith("Its mean scores by emotion run from 0.1000 (fear) to 0.9000 (joy).")
+    levels = found["eec"]["levels"]
     assert [(one["emotion"], one["sentences"]) for one in levels[:3]] == [
         ("joy", 2100),
         ("none", 240),
