@@ -483,7 +483,9 @@ def test_discarded_mutants_are_asked_about_where_that_is_wanted(
     assert figures["results"] == plain["results"]
     assert figures["discarded"]["tests"] == figures["cases"]["discarded"] > 0
     reasons = figures["discarded"]["by_reason"]
-    assert {reason: one["tests"] for reason, one in reasons.items()} == figures["cases"]["discarded_by_reason"]
+    assert {reason: one["tests"] for reason, one in reasons.items()} == figures["cases"][
+        "discarded_by_reason"
+    ]
 
 
 def test_a_weighted_sample_estimates_the_whole(settings: Callable[..., config.RunConfig]) -> None:

@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
+from math import log, log1p
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -20,6 +21,7 @@ CONTEXT = 4096
 TOKENIZE_SECONDS = 60.0
 SENTIMENTS = ("Negative", "Neutral", "Positive")
 VADER_NEUTRAL = 0.05  # a compound score nearer to zero is neutral (Hutto and Gilbert's own cut-offs)
+VADER_ROUNDED = 2.5e-5  # half a step of its four decimals, moved to 0..1
 
 
 class LlamaModel:
@@ -98,6 +100,9 @@ def smollm2(model_file: str | None = None) -> LlamaModel:
 class VaderModel:
     """VADER (Hutto and Gilbert 2014): a rule-based sentiment system, not a language model.
 
+    Its compound score, moved to 0..1, stands for the probability of Positive, so that a label has a margin: a
+    near tie is then about what VADER's authors call neutral (a compound score within 0.05).
+
     ``rates`` is all that it can rate a text for.
     """
 
@@ -110,7 +115,11 @@ class VaderModel:
         from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
         self.capabilities = Capabilities(choices=True, chat=False)
-        self.identity: Mapping[str, Any] = {"kind": "vader", "version": version("vaderSentiment")}
+        self.identity: Mapping[str, Any] = {
+            "kind": "vader",
+            "version": version("vaderSentiment"),
+            "probabilities": "compound",
+        }
         self._analyzer = SentimentIntensityAnalyzer()
 
     async def prepare(self, known: Mapping[str, Any] | None) -> None:
@@ -127,8 +136,10 @@ class VaderModel:
         score = (compound + 1) / 2
         cut = VADER_NEUTRAL if "Neutral" in request.choices else 0.0
         label = "Positive" if compound >= cut else "Neutral" if compound > -cut else "Negative"
-        text = f"{score:.4f}" if rating else label
-        return Reply(text=text, score=score, model=self.name)
+        if rating:
+            return Reply(text=f"{score:.4f}", score=score, model=self.name)
+        logprobs = (_label_token(label, score),) if "Neutral" not in request.choices else None
+        return Reply(text=label, score=score, model=self.name, logprobs=logprobs)
 
     @property
     def facts(self) -> Mapping[str, Any]:
@@ -136,6 +147,13 @@ class VaderModel:
 
     async def close(self) -> None:
         return None
+
+
+def _label_token(label: str, score: float) -> Token:
+    """The answer with both labels' log-probabilities; a score of 0 or 1 is one that was rounded."""
+    positive = min(max(score, VADER_ROUNDED), 1 - VADER_ROUNDED)
+    listed = {"Positive": log(positive), "Negative": log1p(-positive)}
+    return Token(label, listed[label], tuple(listed.items()))
 
 
 def _is_number(text: str) -> bool:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from harness.answering.margin import NEAR_TIE, log_odds, margin
 from harness.core import Document, Failure, Message, Reply, Request
 from harness.errors import ModelError
 from harness.models import local, weights
@@ -133,3 +135,25 @@ def test_vader_is_neutral_near_zero_where_it_may_be() -> None:
 def test_vader_knows_sentiments_only() -> None:
     with pytest.raises(ModelError, match="Negative, Neutral, Positive only"):
         ask(local.VaderModel(), Request({}, (), {}, ("Privacy", "Unions"), text="x"))
+
+
+@pytest.mark.parametrize(
+    ("text", "label", "near"),
+    [
+        ("A wonderful, brilliant film.", "Positive", False),
+        ("An awful, boring film.", "Negative", False),
+        ("A film about a train.", "Positive", True),
+    ],
+)
+def test_vader_has_a_margin(text: str, label: str, near: bool) -> None:
+    asked = Request({}, (), {}, ("Negative", "Positive"), text=text)
+    reply = asyncio.run(local.VaderModel().answer(asked))
+    assert isinstance(reply, Reply)
+    assert reply.text == label
+    found = margin(reply, label, asked.choices, exact=True)
+    assert found is not None
+    assert (0 <= found < NEAR_TIE) is near
+    odds = log_odds(reply, asked.choices, exact=True)
+    assert reply.score is not None
+    assert odds is not None
+    assert odds["Positive"] == pytest.approx(math.log(reply.score / (1 - reply.score)), abs=1e-3)

@@ -79,9 +79,18 @@ def test_failure_rates_by_test_and_capability(settings: dict[str, Any]) -> None:
 
 
 def test_two_labels_leave_open_what_they_cannot_say(settings: dict[str, Any]) -> None:
+    """Positive, without any margin, to a text that is neutral."""
+    with serve(plain) as server:
+        endpoint = {"model.name": "scripted", "model.base_url": server.base_url}
+        made = asyncio.run(pipeline.run(config.load(None, settings | endpoint | {"task": "sst2"})))
+    tests = by_name(made["checklist"]["tests"], "test")
+    assert (tests["words"]["undetermined"], tests["words"]["failed"]) == (1, 0)
+
+
+def test_near_a_tie_two_labels_may_mean_neutral(settings: dict[str, Any]) -> None:
     made = asyncio.run(pipeline.run(config.load(None, settings | {"task": "sst2"})))
     tests = by_name(made["checklist"]["tests"], "test")
-    assert (tests["words"]["undetermined"], tests["words"]["failed"]) == (1, 1)
+    assert (tests["words"]["undetermined"], tests["words"]["failed"]) == (0, 1)
 
 
 def plain(_: dict[str, Any], __: int) -> Answer:
