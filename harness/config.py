@@ -387,6 +387,8 @@ def _explain(error: ValidationError, path: str | Path | None) -> str:
     if first["type"] == "extra_forbidden":
         return f"{where}unknown key {key!r}: known are {', '.join(_known(place[:-1]))}"
     said = first["msg"].removeprefix("Value error, ")
+    if not key:  # of keys that do not go together: the message names them
+        return f"{where}{said}"
     return f"{where}{key}: {said}" + ("" if key in MAY_BE_SECRET else f", not {first['input']!r}")
 
 

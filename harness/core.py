@@ -211,8 +211,10 @@ class Suite(Protocol):
 
     A suite may also have ``settings`` (a mapping that the summary repeats), ``figures(tables)`` (blocks that
     the summary holds beside ``results``; of them ``headline`` is a text and ``sections`` what the report and
-    the terminal show, see ``report.sections``), ``extracts(tables)`` (lazy frames by name, from the cases
-    alone, that the run folder keeps beside them), and ``makes_texts`` (True: it reads no documents).
+    the terminal show, see ``harness.sections``), ``extracts(tables)`` (lazy frames by name, from the cases
+    alone, that the run folder keeps beside them), ``words`` with ``weighed(lengths)`` (given how many tokens
+    each of them is, the suite that reports it), ``makes_texts`` (True: it reads no documents) and
+    ``by_document`` (True: the cases of a document depend on it alone, so that documents can be shared out).
     """
 
     @property

@@ -53,7 +53,16 @@ class RunFolder:
         return self.path / "cases"
 
     def open(self, resolved: str, identity: Mapping[str, Any], overwrite: bool = False) -> None:
-        """Make the folder, or take it up again. Raises ``RunError`` where it holds something else."""
+        """Make the folder, or take it up again. Raises ``RunError`` where it holds something else or cannot
+        be written."""
+        try:
+            self._open(resolved, identity, overwrite)
+        except OSError as error:
+            raise RunError(
+                f"{self.path} cannot be a run folder ({error.strerror or error}): use another --out"
+            ) from error
+
+    def _open(self, resolved: str, identity: Mapping[str, Any], overwrite: bool) -> None:
         mark = self.path / "identity.json"
         if self.path.exists() and any(self.path.iterdir()):
             if not mark.exists():
@@ -184,7 +193,7 @@ class RunFolder:
 
 
 class Derived:
-    """The tables ``DERIVED``, filled a group at a time: ``with folder.derived() as tables: tables.add(…)``."""
+    """The tables ``DERIVED``, filled a group at a time: ``with folder.derived() as tables: …``."""
 
     def __init__(self, folder: RunFolder) -> None:
         self._parts = {name: folder.parts(name) for name in DERIVED}

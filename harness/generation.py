@@ -7,7 +7,9 @@ are missing. Which process makes a chunk does not show in what is written.
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
+import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -130,7 +132,16 @@ _suite: Suite | None = None
 def _start(config: RunConfig) -> None:
     global _suite
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent says when to stop
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     _suite = registry.suite(config)
+
+
+def _end_with_parent() -> None:
+    """A parent that is killed tells nobody, and its workers would wait for ever for another chunk."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
 
 
 def _make(folder: Path, number: int, documents: list[Document]) -> None:

@@ -28,6 +28,7 @@ from harness.core import Case, Document, Outcome, Verdict
 from harness.errors import ConfigError, EndpointError
 from harness.examination import Examined, Examiner, next_group
 from harness.folder import DERIVED, RunFolder
+from harness.models import tokens
 from harness.report import html, junit, summary
 from harness.report.summary import DUPLICATE
 
@@ -52,6 +53,7 @@ class Progress:
     note: str = ""
     exploration: Exploration | None = None
     stopped: EndpointError | None = None
+    lengths: Mapping[str, int] | None = None
 
     def tell(self, note: str) -> None:
         """What goes on before there is anything to count."""
@@ -121,6 +123,8 @@ async def _flow(audit: Audit, folder: RunFolder, progress: Progress) -> None:
                 tables.add(group)
                 progress.documents += 1
                 progress.cases += len(group.cases)
+            if (words := getattr(audit.suite, "words", None)) and runner.counts.replies:
+                progress.lengths = await tokens.of_words(audit.model, words)
             if progress.stopped is not None:
                 raise progress.stopped
 
@@ -190,7 +194,13 @@ async def generate(
     finally:
         stopped.set()  # a thread cannot be cancelled: it ends with the chunk it is at
     made = audit.folder.scan("cases")
-    return {"folder": str(audit.folder.path), "eligible": summary.eligible(made), **summary.case_counts(made)}
+    return {
+        "folder": str(audit.folder.path),
+        "suite": audit.suite.name,
+        "documents": audit.total,
+        "eligible": summary.eligible(made),
+        **summary.case_counts(made),
+    }
 
 
 async def check(config: RunConfig, text: str) -> Checked:
@@ -235,7 +245,7 @@ def _conclude(
             facts=audit.model.facts,
             seconds=seconds,
         ),
-        _own(audit, folder),
+        _own(audit, folder, progress.lengths),
     )
     folder.summary.write_text(json.dumps(figures, indent=1, ensure_ascii=False), encoding="utf-8")
     render(folder, figures)
@@ -250,9 +260,12 @@ def _adaptive(exploration: Exploration | None, config: RunConfig) -> Mapping[str
     return {"adaptive": {"budget": config.budget.adaptive, **spent}}
 
 
-def _own(audit: Audit, folder: RunFolder) -> Mapping[str, Any]:
+def _own(audit: Audit, folder: RunFolder, lengths: Mapping[str, int] | None) -> Mapping[str, Any]:
     """What the suite adds to the summary."""
-    figures = getattr(audit.suite, "figures", None)
+    suite: Any = audit.suite
+    if lengths is not None:
+        suite = suite.weighed(lengths)
+    figures = getattr(suite, "figures", None)
     return figures(folder) if figures is not None else {}
 
 

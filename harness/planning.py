@@ -21,11 +21,11 @@ async def plan(config: RunConfig) -> dict[str, Any]:
     counts = {"documents": audit.total, "eligible": 0, "generated": 0, "valid": 0, "unique": 0, "cached": 0}
     prompt = 0.0
     async with ResponseCache(audit.cache) as cache:
-        documents = audit.documents()
+        documents, eligible = audit.documents(), set[str]()
         for _, group in groupby(audit.suite.cases(documents), key=lambda case: case.group):
             cases = list(group)
             valid = [case for case in cases if case.valid]
-            counts["eligible"] += 1
+            eligible.add(cases[0].document)
             counts["generated"] += sum(case.role != "original" for case in cases)
             counts["valid"] += sum(case.role != "original" for case in valid)
             requests = {request.key: request for request in _requests(audit, valid)}
@@ -35,6 +35,7 @@ async def plan(config: RunConfig) -> dict[str, Any]:
             for key in requests:
                 if key in fresh and key not in found:
                     prompt += await counter.tokens(requests[key])
+    counts["eligible"] = len(eligible)
     prompt_tokens = round(prompt)
     to_send = counts["unique"] - counts["cached"]
     completion = to_send * answer_tokens(audit.task.labels)

@@ -21,6 +21,7 @@ RESAMPLES = 2000
 RESAMPLES_AT_ONCE = 100
 PERMUTATIONS = 10_000
 EXACT_CLUSTERS = 12
+MANY_CLUSTERS = 1000
 
 
 def wilson(successes: int, trials: int, confidence: float = 0.95) -> Interval | None:
@@ -113,6 +114,40 @@ def clustered_rate_difference(
     sums = sums[(sums[:, 1] > 0) & (sums[:, 3] > 0)]
     between = _percentiles(sums[:, 0] / sums[:, 1] - sums[:, 2] / sums[:, 3], confidence)
     return Excess(float(total[0] / total[1] - total[2] / total[3]), between)
+
+
+def equal_rates(
+    first: Sequence[tuple[int, int]], second: Sequence[tuple[int, int]], seed: int = 0
+) -> float | None:
+    """Two-sided p that two rates over the same clusters are equal, as in ``clustered_rate_difference``.
+
+    The sign of what each cluster adds to the difference, less what the rate of both together makes expect,
+    is flipped (Hemerik, Goeman and Finos 2020); with more than 1,000 clusters by the normal limit of that.
+    Of one cluster alone it is Fisher's exact test, which takes trials as independent. None where a rate has
+    no trials.
+    """
+    import numpy as np
+
+    if len(first) != len(second):
+        raise ValueError("both rates must have one entry a cluster")
+    counts = np.asarray([(*a, *b) for a, b in zip(first, second, strict=True)], dtype=int).reshape(-1, 4)
+    counts = counts[(counts[:, 1] > 0) | (counts[:, 3] > 0)]
+    hits, trials, other_hits, other_trials = (int(n) for n in counts.sum(axis=0))
+    if not (trials and other_trials):
+        return None
+    if len(counts) == 1:
+        from scipy.stats import fisher_exact
+
+        table = [[hits, trials - hits], [other_hits, other_trials - other_hits]]
+        return float(fisher_exact(table).pvalue)
+    pooled = (hits + other_hits) / (trials + other_trials)
+    added = (counts[:, 0] - pooled * counts[:, 1]) / trials
+    added -= (counts[:, 2] - pooled * counts[:, 3]) / other_trials
+    if len(added) <= MANY_CLUSTERS or not added.any():
+        return flip_test(added.tolist(), seed)
+    from scipy.stats import norm
+
+    return float(2 * norm.sf(abs(added.sum()) / np.linalg.norm(added)))
 
 
 def mcnemar(only_first: int, only_second: int) -> float:

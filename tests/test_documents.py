@@ -61,6 +61,12 @@ def test_a_folder_is_all_its_files(tmp_path: Path) -> None:
     assert len(load(tmp_path, limit=1)) == 1
 
 
+def test_files_of_one_stem_give_different_ids(tmp_path: Path) -> None:
+    written(tmp_path, "a.csv", "text\nfirst\n")
+    written(tmp_path, "a.jsonl", '{"text": "second"}\n')
+    assert [document.id for document in load(tmp_path)] == ["a.csv:1", "a.jsonl:1"]
+
+
 def test_columns_of_other_names(tmp_path: Path) -> None:
     path = written(tmp_path, "d.csv", "body,verdict\nx,positive\n")
     assert load(path, text_column="body", label_column="verdict") == [Document("1", "x", POSITIVE)]
@@ -88,8 +94,13 @@ def test_the_bundled_sample_reads() -> None:
         ("d.csv", "text,label\na,Meh\n", "row 1: unknown label 'Meh': the task has Negative, Positive"),
         ("d.csv", "text,text\na,b\n", "two columns have one name"),
         ("d.csv", 'text\n"unclosed\n', "row 1: unexpected end of data"),
-        ("d.csv", b"text\nfine\ncaf\xe9\n", "not UTF-8 near line"),
+        ("d.csv", b"text\nfine\ncaf\xe9\n", "not UTF-8 at line 3"),
         ("d.csv", "id,text\n7,a\n7,b\n", "row 2: id '7' is given twice"),
+        ("d.csv", "id,text\n2,a\n,b\n", "row 2: id '2' is given twice"),
+        ("d.jsonl", '{"text": "a"}\n{"text": "b", "id": 1}\n', "row 2: id '1' is given twice"),
+        ("d.jsonl", '{"text": "a", "id": "\\ud800"}\n', "row 1: 'id' has a lone surrogate at character 0"),
+        ("d.jsonl", '{"text": "a", "x": ' + "[" * 100_000 + "}\n", "row 1: not valid JSON"),
+        ("d.jsonl", '{"text": "a", "x": ' + "9" * 5_000 + "}\n", "row 1: not valid JSON"),
         ("d.jsonl", '{"text": "a"}\n{"text": \n', "row 2: not valid JSON"),
         ("d.jsonl", '["a"]\n', "row 1: not a JSON object"),
         ("d.jsonl", '{"text": "a\\ud800b"}\n', "row 1: 'text' has a lone surrogate at character 1"),

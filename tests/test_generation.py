@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import shutil
 import signal
 import socket
 import subprocess
@@ -348,5 +349,38 @@ def test_an_interrupted_command_ends_with_the_chunks_in_hand(place: Path, worker
         command.send_signal(signal.SIGINT)
         _, said = command.communicate(timeout=60)
     assert command.returncode == 130
-    assert said.strip() == "hinter: interrupted"
+    assert said.splitlines() == [
+        "hinter: stopping; what was made is kept (Ctrl-C again to quit at once)",
+        "hinter: interrupted",
+    ]
+    assert not folder.complete
+
+
+def children(parent: int) -> set[int]:
+    listed = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=True)
+    return {int(pid) for pid, of in map(str.split, listed.stdout.splitlines()) if int(of) == parent}
+
+
+def alive(process: int) -> bool:
+    """Whether it runs; one that has ended and that nobody waits for (Z) does not."""
+    said = subprocess.run(
+        ["ps", "-o", "stat=", "-p", str(process)], capture_output=True, text=True, check=False
+    )
+    return said.stdout.strip() not in ("", "Z")
+
+
+@pytest.mark.skipif(shutil.which("ps") is None, reason="needs ps")
+def test_workers_do_not_outlive_a_command_that_is_killed(place: Path) -> None:
+    folder = audit(place, "orphans", LONG_DOCUMENTS).folder
+    words = [*COMMAND, "--workers", "2", *options(place, folder.path.name, LONG_DOCUMENTS)]
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as command:
+        while command.poll() is None and not folder.has_chunk(0):
+            time.sleep(0.01)
+        workers = children(command.pid)
+        command.kill()
+    assert len(workers) >= 2
+    ends = time.monotonic() + 10
+    while any(map(alive, workers)) and time.monotonic() < ends:
+        time.sleep(0.1)
+    assert not any(map(alive, workers))
     assert not folder.complete

@@ -10,12 +10,21 @@ import pytest
 import harness
 
 ROOT = Path(harness.__file__).parent
-PURE = ("suites", "statistics", "answering/plan.py", "answering/parse.py", "report", "language/surface.py")
+PURE = (
+    "suites",
+    "sections",
+    "statistics",
+    "answering/plan.py",
+    "answering/parse.py",
+    "report",
+    "language/surface.py",
+)
 EDGES = ("language/parsers", "answering/cache", "answering/runner", "models", "documents", "folder")
 MAY_NOT = {
     "core": ("",),
     "errors": ("",),
     "statistics": ("",),
+    "sections": ("",),
     "language.surface": ("answering", "models", "pipeline", "cli", "report", "config"),
     "suites": (
         "answering",

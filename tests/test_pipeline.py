@@ -123,6 +123,15 @@ def test_another_run_does_not_overwrite(settings: Callable[..., config.RunConfig
         run(settings(out=str(tmp_path)))
 
 
+@pytest.mark.parametrize(("out", "says"), [("taken", "Not a directory"), ("taken/below", "Not a directory")])
+def test_an_out_that_can_be_no_folder(
+    settings: Callable[..., config.RunConfig], tmp_path: Path, out: str, says: str
+) -> None:
+    (tmp_path / "taken").write_text("a file", encoding="utf-8")
+    with pytest.raises(RunError, match=rf"{out} cannot be a run folder \({says}\): use another --out"):
+        run(settings(out=str(tmp_path / out)))
+
+
 def test_changed_texts_are_another_run(settings: Callable[..., config.RunConfig], tmp_path: Path) -> None:
     run(settings())
     (tmp_path / "texts.csv").write_text(TEXTS.replace("kind", "rude"), encoding="utf-8")

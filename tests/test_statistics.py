@@ -15,6 +15,7 @@ from harness.statistics import (
     cluster_bootstrap,
     clustered_rate_difference,
     detectable_in_errors,
+    equal_rates,
     f1,
     flip_test,
     mcnemar,
@@ -212,6 +213,45 @@ def test_flips_beyond_noise_needs_both_rates_and_two_originals() -> None:
     assert partly.interval == pytest.approx((0.5, 0.5))
     with pytest.raises(ValueError, match="one entry a cluster"):
         clustered_rate_difference([(1, 2)], [])
+
+
+def test_equal_rates_worked_by_hand() -> None:
+    # All four mutants of an original flip, none of four repeats: each of k adds 1/k.
+    for clusters in (2, 3, 6):
+        found = equal_rates([(4, 4)] * clusters, [(0, 4)] * clusters)
+        assert found == pytest.approx(2 / 2**clusters)
+    # One original leans the other way by as much: the sum 1/3 is the least that three thirds can have.
+    assert equal_rates([(4, 4), (4, 4), (0, 4)], [(0, 4), (0, 4), (4, 4)]) == 1
+    assert equal_rates([(0, 4)] * 5, [(0, 4)] * 5) == equal_rates([(4, 4)] * 5, [(4, 4)] * 5) == 1
+    # 1,024 originals, 32 more one way than the other: one standard deviation of 1,024 signs.
+    one, other = [(1, 1)] * 528 + [(0, 1)] * 496, [(0, 1)] * 528 + [(1, 1)] * 496
+    assert equal_rates(one, other) == pytest.approx(0.31731, abs=1e-5)
+
+
+def test_equal_rates_of_one_cluster_is_fishers_test() -> None:
+    # Of 56 ways to place 3 flips among 8 answers, 4 have them all among the mutants, 4 all among the repeats.
+    assert equal_rates([(3, 4), (0, 0)], [(0, 4), (0, 0)]) == pytest.approx(8 / 56)
+
+
+def test_equal_rates_needs_both_rates() -> None:
+    assert equal_rates([], []) is None
+    assert equal_rates([(1, 2), (1, 2)], [(0, 0), (0, 0)]) is None
+    with pytest.raises(ValueError, match="one entry a cluster"):
+        equal_rates([(1, 2)], [])
+
+
+def test_equal_rates_seldom_finds_a_difference_where_there_is_none() -> None:
+    """Originals that flip more or less easily, unequal numbers of mutants, mutants no worse than repeats."""
+    import numpy as np
+
+    draw = np.random.default_rng(3)
+    found = 0
+    for _ in range(400):
+        ease, mutants = draw.beta(0.5, 4.5, size=12), draw.integers(1, 30, size=12)
+        flips, again = draw.binomial(mutants, ease), draw.binomial(3, ease)
+        p = equal_rates([*zip(flips, mutants, strict=True)], [(int(n), 3) for n in again])
+        found += p is not None and p < 0.05
+    assert 0 < found <= 40  # 5 % were right; with about a dozen so unlike originals it is some 7 %
 
 
 def test_mcnemar_against_worked_values() -> None:

@@ -49,7 +49,7 @@ def command(text: str, config_file: str | None, explain: bool, as_json: bool, **
             click.echo("\n".join(["", *explained.lines(found)]))
         click.echo(f"\n{explained.LEGEND}" if explanations else "", nl=bool(explanations))
     else:
-        click.echo("no term of the lexicon occurs in this text", err=True)
+        click.echo(f"suite {config.suite!r} makes no version of this text", err=True)
     return 0
 
 

@@ -59,6 +59,10 @@ def _write(out: Path, compared: Compared, text: str) -> None:
 def _compared(paths: Sequence[Path], corpus: Path | None) -> Compared:
     from harness.errors import RunError
 
+    if twice := next((path for i, path in enumerate(paths) if path.resolve() in _resolved(paths[:i])), None):
+        raise RunError(f"{twice} is given twice")
+    if absent := next((path for path in paths if not path.exists()), None):
+        raise RunError(f"{absent}: there is no such run or score file")
     files = [path for path in paths if path.is_file()]
     found = {
         path: _run(path, name) for path, name in zip(paths, names(paths), strict=True) if path not in files
@@ -102,13 +106,15 @@ def _run(path: Path, name: str) -> Run:
 
 
 def names(paths: Sequence[Path]) -> list[str]:
-    """What each run is called: the last part of its path, more of it where two end alike."""
-    resolved = [path.resolve() for path in paths]
-    for parts in range(1, max(len(path.parts) for path in resolved) + 1):
-        said = ["/".join(path.parts[-parts:]) for path in resolved]
-        if len(set(said)) == len(said):
-            return said
-    return [f"{number}: {path}" for number, path in enumerate(paths, 1)]
+    """What each of different runs is called: the last part of its path, more of it where two end alike."""
+    resolved = _resolved(paths)
+    longest = max(len(path.parts) for path in resolved)
+    shortened = (["/".join(path.parts[-n:]) for path in resolved] for n in range(1, longest + 1))
+    return next(said for said in shortened if len(set(said)) == len(said))
+
+
+def _resolved(paths: Sequence[Path]) -> list[Path]:
+    return [path.resolve() for path in paths]
 
 
 def _systems(paths: Sequence[Path], folders: Sequence[Path], corpus: Path | None) -> Compared:
@@ -129,11 +135,14 @@ def _systems(paths: Sequence[Path], folders: Sequence[Path], corpus: Path | None
     for path, name in zip(paths, names(paths), strict=True):
         if path in suites:
             suite, read = suites[path], _scores(RunFolder(path))
-            systems.append(comparison.System(name, suite.rates or "score", read))
+            systems.append(comparison.System(name, suite.rates or "score", read, len(sentences)))
         else:
             file = read_scores(path, sentences)
-            systems.append(comparison.System(name, file.dimension or "score", file.scores))
-    return comparison.compare(systems, results.pairings(spec))
+            systems.append(comparison.System(name, file.dimension or "score", file.scores, len(sentences)))
+    compared = comparison.compare(systems, results.pairings(spec))
+    if empty := next((block["system"] for block in compared["systems"] if not block["results"]), None):
+        raise RunError(f"{empty} has no pair of sentences of the corpus {spec.name!r} with both scores")
+    return compared
 
 
 def _suite(folder: RunFolder) -> Eec:

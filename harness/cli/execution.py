@@ -9,8 +9,8 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Coroutine, Iterator
+from typing import Any, TypeVar
 
 import click
 from rich.console import Console
@@ -19,6 +19,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from harness import pipeline
 from harness.config import RunConfig
 
+Result = TypeVar("Result")
+
 PLAIN_SECONDS = 10.0
 REFRESH_SECONDS = 0.25
 
@@ -26,29 +28,41 @@ REFRESH_SECONDS = 0.25
 def audit(config: RunConfig, overwrite: bool, quiet: bool) -> dict[str, Any]:
     """``pipeline.run`` with progress on standard error."""
     logging.basicConfig(level=logging.WARNING, format="hinter: %(message)s", stream=sys.stderr)
+    return stoppable(_audit(config, overwrite, quiet), "answered")
+
+
+def stoppable(work: Coroutine[Any, Any, Result], kept: str) -> Result:
+    """What ``work`` gives. Ctrl-C cancels it, which is said at once; a second one ends the process.
+
+    ``kept`` says what is on disk then. Raises ``click.Abort`` where a cancelled ``work`` gives nothing.
+    """
     try:
-        return asyncio.run(_interruptible(config, overwrite, quiet))
-    except asyncio.CancelledError:  # before there was anything to keep
+        return asyncio.run(_interruptible(work, kept))
+    except asyncio.CancelledError:
         raise click.Abort from None
 
 
-async def _interruptible(config: RunConfig, overwrite: bool, quiet: bool) -> dict[str, Any]:
-    shown: list[pipeline.Progress] = []
-    task = asyncio.create_task(pipeline.run(config, shown.append, overwrite))
+async def _interruptible(work: Coroutine[Any, Any, Result], kept: str) -> Result:
+    task = asyncio.create_task(work)
 
     def interrupt() -> None:
         if task.cancelling():
             os._exit(130)
-        print("hinter: stopping; what was answered is kept (Ctrl-C again to quit at once)", file=sys.stderr)
+        print(f"hinter: stopping; what was {kept} is kept (Ctrl-C again to quit at once)", file=sys.stderr)
         task.cancel()
 
     loop = asyncio.get_running_loop()
     with contextlib.suppress(NotImplementedError, RuntimeError):  # elsewhere the default handlers stand
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, interrupt)
+    return await task
+
+
+async def _audit(config: RunConfig, overwrite: bool, quiet: bool) -> dict[str, Any]:
+    shown: list[pipeline.Progress] = []
     show = _bar if sys.stderr.isatty() else _lines
-    with contextlib.nullcontext() if quiet else show(shown, loop):
-        return await task
+    with contextlib.nullcontext() if quiet else show(shown, asyncio.get_running_loop()):
+        return await pipeline.run(config, shown.append, overwrite)
 
 
 def describe(progress: pipeline.Progress, seconds: float) -> str:

@@ -79,7 +79,7 @@ def _said(found: dict[str, Any], folder: Path) -> str:
     from harness.report import explained
 
     lines = [line for one in found["cases"] for line in (*explained.lines(one), "")]
-    lines += [explained.LEGEND, ""] if lines else []
+    lines += [explained.LEGEND, ""] if lines else ["no biased case to explain"]
     requests = found["requests"]
     lines.append(f"{requests['sent']} requests sent, {requests['cached']} from the cache")
     if partial := _partial(found):

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from harness.config import RunConfig
     from harness.generation import Engine
 
+COUNTS = ("suite", "documents", "eligible", "generated", "valid")
 SHOWN_TEMPLATES, SHOWN_CHARACTERS = 3, 200
 
 
@@ -39,22 +40,22 @@ def command(
     **options: Any,
 ) -> None:
     """Write the cases of a run (cases/*.parquet) and stop; `hinter run` goes on from there."""
-    import asyncio
-
     from harness import pipeline
+    from harness.cli.execution import stoppable
     from harness.cli.progress import counted
+    from harness.report import words
 
     if ray_address is not None and engine != "ray":
         raise click.UsageError("--ray-address needs --engine ray")
     config = configuration(config_file, options)
     with _started(engine, ray_address, config) as start, counted("texts") as watch:
-        made = asyncio.run(pipeline.generate(config, overwrite, watch, start))
+        made = stoppable(pipeline.generate(config, overwrite, watch, start), "made")
     if as_json:
         click.echo(json.dumps(made))
         return
     reasons = ", ".join(f"{reason} {count:,}" for reason, count in made["discarded_by_reason"].items())
     click.echo(
-        f"{made['eligible']:,} texts with a term, {made['generated']:,} mutants, {made['valid']:,} valid, "
+        f"{words.made(*(made[key] for key in COUNTS))}, "
         f"{made['discarded']:,} discarded{f' ({reasons})' if reasons else ''}\n{made['folder']}/cases"
     )
     if (templates := Path(made["folder"]) / "templates.parquet").exists():

@@ -66,7 +66,7 @@ def validate(path: str | None, parser: str) -> int:
 
 @command.command("import")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--attribute", help="What the pairs stand for [the first file's folder]; of groups, which.")
+@click.option("--attribute", help="What the pairs stand for [the files' folder]; of groups, which.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write the TOML here [standard output].")
 def import_(files: tuple[Path, ...], attribute: str | None, out: Path | None) -> None:
     """Make a lexicon from pair FILES, or folders of them: one `source;target` a line, UTF-8.
@@ -97,7 +97,13 @@ def _pairs(files: tuple[Path, ...], attribute: str | None) -> tuple[str, tuple[s
 
     imported = pairs.read(pairs.files(files))
     if attribute is None:
-        attribute = (files[0] if files[0].is_dir() else files[0].parent).resolve().name
+        folders = {(file if file.is_dir() else file.parent).resolve().name: None for file in files}
+        if len(folders) > 1:
+            raise click.UsageError(
+                f"files of several folders ({', '.join(folders)}): import each by itself, or say with"
+                " --attribute what they all stand for"
+            )
+        attribute = next(iter(folders))
     said = (
         f"{len(imported.pairs)} pairs of {imported.rows} rows kept, {imported.cleaned} words had stray spaces"
     )

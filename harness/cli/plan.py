@@ -18,15 +18,19 @@ def command(config_file: str | None, as_json: bool, **options: Any) -> None:
     import asyncio
 
     from harness.planning import plan
+    from harness.report.words import TERMS
 
     counts = asyncio.run(plan(configuration(config_file, options)))
     if as_json:
         click.echo(json.dumps(counts))
         return
+    terms = counts["suite"] in TERMS
+    made, which = ("mutants", "keep the grammar") if terms else ("cases", "are valid")
+    of = f"of which {counts['eligible']:,} have a term" if terms else f"{counts['eligible']:,} groups made"
     click.echo(
         f"{counts['model']} on {counts['task']}, suite {counts['suite']}\n"
-        f"  texts      {counts['documents']:>9,}, of which {counts['eligible']:,} have a term\n"
-        f"  mutants    {counts['generated']:>9,}, of which {counts['valid']:,} keep the grammar\n"
+        f"  texts      {counts['documents']:>9,}, {of}\n"
+        f"  {made:<10} {counts['generated']:>9,}, of which {counts['valid']:,} {which}\n"
         f"  requests   {counts['unique']:>9,} different ones, {counts['cached']:,} in the cache\n"
         f"  to send    {counts['to_send']:>9,}\n"
         f"  tokens     {counts['prompt_tokens']:>9,} in, {counts['completion_tokens']:,} out"

@@ -122,25 +122,30 @@ def _documents(reading: _Reading) -> Iterator[Document]:
         yield from _source(hub.rows(options, reading.labels), reading, hub.title(options), "", set())
         return
     paths, seen = files(options.path), set[str]()
+    several = len(paths) > 1
+    short = len({path.stem for path in paths}) == len(paths)
     for path in paths:
         found = file_rows(path, reading.known, options.text_column, TEXT_COLUMNS)
-        yield from _source(found, reading, str(path), f"{path.stem}:" if len(paths) > 1 else "", seen)
+        prefix = f"{path.stem if short else path.name}:" if several else ""
+        yield from _source(found, reading, str(path), prefix, seen)
 
 
 def _source(
     rows: Iterator[Row], reading: _Reading, source: str, prefix: str, seen: set[str]
 ) -> Iterator[Document]:
-    """The documents of one file or data set; ``seen`` holds the ids that the rows themselves gave."""
+    """The documents of one file or data set; ``seen`` holds the ids so far."""
     number = 0
     for number, published in enumerate(rows, 1):
         row = reading.adapt(published)
         if row is None:
             continue
         document = _document(row, reading, source, number, prefix)
-        if row.get(ID_COLUMN) not in (None, ""):
-            if document.id in seen:
-                raise DocumentError(f"{source}: row {number}: id {document.id!r} is given twice")
-            seen.add(document.id)
+        if document.id in seen:
+            raise DocumentError(
+                f"{source}: row {number}: id {document.id!r} is given twice"
+                " (a row without an id has its number)"
+            )
+        seen.add(document.id)
         yield document
     if number == 0:
         raise DocumentError(f"{source}: no rows")
@@ -158,7 +163,7 @@ def _document(row: Row, reading: _Reading, source: str, number: int, prefix: str
     label_column = _column(row, options.label_column, LABEL_COLUMNS, source)
     labels = _labels(row[label_column], reading, where) if label_column is not None else None
     name = str(row[ID_COLUMN]) if row.get(ID_COLUMN) not in (None, "") else str(number)
-    return Document(prefix + name, text, labels)
+    return Document(prefix + _encodable(name, where, ID_COLUMN), text, labels)
 
 
 def _text(value: Any, reading: _Reading, where: str, column: str) -> str:
@@ -169,6 +174,10 @@ def _text(value: Any, reading: _Reading, where: str, column: str) -> str:
     text = reading.clean(value)
     if not text.strip():
         raise DocumentError(f"{where}: {column!r} is empty")
+    return _encodable(text, where, column)
+
+
+def _encodable(text: str, where: str, column: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -206,7 +215,7 @@ def _several(value: Any, known: Known) -> Any:
     if value.lstrip().startswith("["):
         try:
             return json.loads(value)
-        except json.JSONDecodeError:
+        except (ValueError, RecursionError):
             return value
     separator = ";" if ";" in value else ","
     return [part.strip() for part in re.split(separator, value) if part.strip()]

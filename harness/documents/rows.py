@@ -51,7 +51,7 @@ def _json_rows(path: Path) -> Iterator[Row]:
         number += 1
         try:
             row = json.loads(line)
-        except json.JSONDecodeError as error:
+        except (ValueError, RecursionError) as error:  # a number too long, or brackets too deep, to be read
             raise DocumentError(f"{path}: row {number}: not valid JSON: {error}") from error
         if not isinstance(row, dict):
             raise DocumentError(f"{path}: row {number}: not a JSON object")
@@ -107,14 +107,23 @@ def _unquote(field: str) -> str:
 
 
 def _lines(path: Path) -> Iterator[str]:
-    number = 0
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:
-            for number, line in enumerate(stream, 1):  # noqa: B007
-                yield line
+            yield from stream
     except UnicodeDecodeError as error:
-        raise DocumentError(
-            f"{path}: not UTF-8 near line {number + 1} ({error.reason}): convert it first"
-        ) from error
+        line = _undecodable(path)
+        raise DocumentError(f"{path}: not UTF-8 at line {line} ({error.reason}): convert it first") from error
     except OSError as error:
         raise DocumentError(f"{path}: {error.strerror or error}") from error
+
+
+def _undecodable(path: Path) -> int:
+    """The first line that is not UTF-8: text is decoded in blocks, long before its line is reached."""
+    number = 0
+    with path.open("rb") as stream:
+        for number, line in enumerate(stream, 1):  # noqa: B007
+            try:
+                line.decode()
+            except UnicodeDecodeError:
+                break
+    return number

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from harness.core import Message, Model, Request
+from harness.errors import HarnessError
 from harness.models.openai import DEFAULT_URL, OpenAIModel
 
 CHARACTERS_A_TOKEN = 4.2  # of English prose under the usual byte-pair vocabularies
@@ -58,6 +60,26 @@ async def counter(model: Model) -> TokenCounter:
     if not model.capabilities.chat and (own := getattr(model, "count_tokens", None)) is not None:
         return _of_text(own)
     return TokenCounter(f"an estimate of {CHARACTERS_A_TOKEN} characters a token")
+
+
+async def of_words(model: Model, words: Iterable[str]) -> dict[str, int] | None:
+    """How many tokens each word is behind another one; None where the model's tokenizer is out of reach."""
+    count = (await counter(model)).count
+    own = getattr(model, "count_tokens", None)
+
+    async def tokens(text: str) -> int | None:
+        if own is not None:
+            return int(await asyncio.to_thread(own, text))
+        return await count(Request(model.identity, (Message("user", text),), {})) if count else None
+
+    try:
+        alone = await tokens("a")
+        found = {word: await tokens(f"a {word}") for word in words}
+    except HarnessError:  # all answers were kept, and the model is not here
+        return None
+    if alone is None or None in found.values():
+        return None
+    return {word: together - alone for word, together in found.items() if together is not None}
 
 
 def _of_text(own: Callable[[str], int]) -> TokenCounter:

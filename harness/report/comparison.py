@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from harness import __version__
 from harness.report import words
 from harness.report.html import environment
-from harness.report.sections import Bar, Plot, Section, Table, plain
 from harness.report.summary import SCORES, SEPARATOR
+from harness.sections import Bar, Plot, Section, Table, plain
 from harness.statistics import adjusted, flip_test, mcnemar, rate, wilson
 
 if TYPE_CHECKING:

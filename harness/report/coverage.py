@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from harness.report.html import environment
-from harness.report.sections import Line, Plot, Section, Table, plain, written
+from harness.report.sections import written
+from harness.sections import Line, Plot, Section, Table, plain
 
 COLUMNS = ("suite", "texts", "left out", "above the bounds", "below", "BoundCov", "SActCov")
 MEASURES = (("BoundCov", "beyond either bound", 1), ("SActCov", "beyond the upper bound", 2))

@@ -63,12 +63,17 @@ def render(folder: RunFolder, figures: Mapping[str, Any], limit: int = MAX_CARDS
     explanations = explained.read(folder.path)
     chosen += [case for case in explanations if case not in set(chosen)]
     rows = [row for row in figures["results"] if row["tests"]]
+    shown = figures.get("sections", [])
+    own = "headline" in figures  # the suite's sections are its findings; else its results are
     return (
         environment()
         .get_template("report.html.jinja")
         .render(
             figures=figures,
             rows=rows,
+            findings=shown if own else [],
+            appended=[] if own else shown,
+            beyond_noise=any(row.get("p_holm") is not None for row in rows),
             headline=words.headline(figures),
             missing=[*filter(None, [words.chosen(figures)]), *words.missing(figures)],
             notes=[*filter(None, _notes(figures))],
@@ -105,6 +110,7 @@ def environment() -> Environment:
         "percent": words.percent,
         "interval": words.interval,
         "count": words.count,
+        "chance": words.chance,
         "biased": words.biased,
         "written": sections.written,
         "scale": sections.scale,

@@ -1,85 +1,11 @@
-"""What a suite shows of its figures, as data: tables and plots that the page and the terminal draw alike.
-
-A suite's ``figures`` puts sections, made plain by ``plain``, into the summary, so that a report can be drawn
-again from the summary alone.
-"""
+"""How sections are drawn, by the pages and by the terminal: cells as words, and the scale of a plot."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
 from typing import Any
 
-Cell = str | int | float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """Rows of cells under ``columns``; the first column names the row, and what is a number is set right."""
-
-    columns: Sequence[str]
-    rows: Sequence[Sequence[Cell]]
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """A value with its interval (None: not known); ``kind`` is 0 or 1, for the colour."""
-
-    name: str
-    value: float
-    low: float | None = None
-    high: float | None = None
-    kind: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Box:
-    """Whisker ends, quartiles and median of a distribution, and the points beyond the whiskers."""
-
-    name: str
-    low: float
-    first: float
-    median: float
-    third: float
-    high: float
-    outliers: Sequence[float] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A curve through ``points`` (x, y)."""
-
-    name: str
-    points: Sequence[tuple[float, float]]
-
-
-@dataclass(frozen=True, slots=True)
-class Plot:
-    """Bars, boxes or lines over one axis each; ``percent`` writes values as shares."""
-
-    title: str
-    bars: Sequence[Bar] = ()
-    boxes: Sequence[Box] = ()
-    lines: Sequence[Line] = ()
-    percent: bool = False
-    x_title: str = ""
-    y_title: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A heading with what stands under it, in this order: text, table, plots, notes."""
-
-    title: str
-    text: str = ""
-    table: Table | None = None
-    plots: Sequence[Plot] = ()
-    notes: Sequence[str] = ()
-
-
-def plain(sections: Sequence[Section]) -> list[dict[str, Any]]:
-    """The sections as JSON values."""
-    return [asdict(section) for section in sections]
+from harness.sections import Cell
 
 
 def written(cell: Cell, share: bool = False) -> str:

@@ -11,8 +11,10 @@ from harness import __version__
 from harness.answering.margin import NEAR_TIE
 from harness.core import UNREAD
 from harness.statistics import (
+    adjusted,
     cluster_bootstrap,
     clustered_rate_difference,
+    equal_rates,
     f1,
     rate,
     rate_difference,
@@ -236,6 +238,9 @@ def results(
     empty = by_original.clear()
     repeated = _self_flips(asked_again)
     rows = [_result(chosen, parted.get(SEPARATOR.join(chosen), empty), repeated) for chosen in sets]
+    tested = [row for row in rows if row["p"] is not None]
+    for row, p in zip(tested, adjusted([row["p"] for row in tested]), strict=True):
+        row["p_holm"] = p
     return rows if confirmed else [{**row, "confirmed": None} for row in rows]
 
 
@@ -280,8 +285,9 @@ def _result(
 
 
 def _excess(rows: pl.DataFrame, repeated: Mapping[str, tuple[int, int]]) -> dict[str, Any]:
-    """By how much the flip rate is above the self-flip rate of the same originals, both None where noise was
-    not measured. The interval is by original, or Newcombe's where that one is a point or cannot be had."""
+    """By how much the flip rate is above the self-flip rate of the same originals, and the p that it is not;
+    all None where noise was not measured. The interval is by original, or Newcombe's where that one is a
+    point or cannot be had. ``p_holm`` needs the other rows, so it is filled in by ``results``."""
     flips = [(biased, biased + benign) for biased, benign in rows.select("biased", "benign").iter_rows()]
     again = [repeated.get(document, (0, 0)) for document in rows["document"]]
     found = clustered_rate_difference(flips, again)
@@ -291,6 +297,8 @@ def _excess(rows: pl.DataFrame, repeated: Mapping[str, tuple[int, int]]) -> dict
     return {
         "excess": None if found is None else found.difference,
         "excess_ci95": None if found is None else found.interval,
+        "p": equal_rates(flips, again),
+        "p_holm": None,
     }
 
 

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from harness.report.sections import written
-from harness.report.words import cautions, chosen, counted, discarded, estimates, headline, noise, percent
+from harness.report.words import cautions, chosen, discarded, estimates, headline, made, noise, percent
 
 
 def table(figures: Mapping[str, Any]) -> Table:
@@ -59,20 +59,17 @@ def show_sections(headline: str, sections: Sequence[Mapping[str, Any]]) -> None:
 def show(figures: Mapping[str, Any], folder: Path) -> None:
     """The table, what was found in words, and where the report is."""
     console = Console(stderr=True)
-    cases, requests = figures["cases"], figures["requests"]
-    made = (
-        f"{figures['documents']['read']} texts, {figures['documents']['eligible']} with a term; "
-        f"{cases['generated']} mutants, {cases['valid']} valid"
-    )
+    documents, cases, requests = figures["documents"], figures["cases"], figures["requests"]
+    counts = documents["read"], documents["eligible"], cases["generated"], cases["valid"]
     console.print(
-        f"{made if figures['documents']['read'] else counted(cases['generated'], 'text')}; "
+        f"{made(figures['suite'], *counts)}; "
         f"{requests['sent']} requests sent, {requests['cached']} answered from the cache",
         highlight=False,
     )
     if figures["results"]:
         console.print(table(figures))
     for section in figures.get("sections", []):
-        if section["table"]:
+        if section["table"] and not section.get("page_only"):
             console.print(section_table(section))
     console.print(headline(figures), highlight=False, markup=False)
     measured = noise(figures) if figures["noise"]["repeats"] else ""

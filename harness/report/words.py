@@ -22,6 +22,19 @@ REASON_WORDS = {
     "pos": "with other parts of speech",
     "dependency": "with another grammatical structure",
 }
+TERMS = ("hinter", "mtnlp")
+"""The suites whose documents are those with a term to change, and whose cases are mutants."""
+
+
+def made(suite: str, read: int, eligible: int, generated: int, valid: int) -> str:
+    """``80 texts, 72 with a term; 608 mutants, 442 valid``; suites without terms make cases, in groups."""
+    texts = counted(read, "text")
+    if suite in TERMS:
+        cases = f"{texts}, {count(eligible)} with a term; {counted(generated, 'mutant')}"
+    else:
+        groups = counted(eligible, "group")
+        cases = f"{f'{texts}, ' if read else ''}{groups}; {counted(generated, 'case')}"
+    return f"{cases}, {count(valid)} valid"
 
 
 def headline(figures: Figures) -> str:
@@ -121,13 +134,14 @@ def chosen(figures: Figures) -> str:
 
 
 def estimates(figures: Figures) -> list[str]:
-    """Where mutants were drawn from more, the rates of all that they stand for."""
+    """Where mutants were drawn from more, the rates of all that they stand for; of sets without a flip the
+    interval of the rate says all that can be said."""
     return [
         f"{' + '.join(row['attributes'])}: of all mutants that those drawn stand for, an estimated "
         f"{percent(row['estimated_rate'])} change the answer (95 % interval by original "
         f"{interval(row['estimated_ci95'])})."
         for row in figures["results"]
-        if row.get("estimated_rate") is not None and not figures.get("adaptive")
+        if row.get("estimated_rate") and not figures.get("adaptive")
     ]
 
 
@@ -257,6 +271,11 @@ def percent(value: float | None, unit: str = " %") -> str:
 def interval(bounds: Sequence[float] | None) -> str:
     """``6.5 to 12.2 %``; an en dash where there is none."""
     return "–" if bounds is None else f"{percent(bounds[0], '')} to {percent(bounds[1])}"
+
+
+def chance(p: float) -> str:
+    """``= 0.032``, ``< 0.001``: a p-value in three decimals, with the sign before it."""
+    return "< 0.001" if p < 0.001 else f"= {p:.3f}"
 
 
 def proportion(part: int, whole: int, bounds: Sequence[float] | None, nouns: str = "") -> str:

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 from harness.core import Tables
 from harness.language.parsers import Parser
 from harness.language.trees import Tree
+from harness.sections import Section, Table, plain
 
 AT_ONCE = 256
 
@@ -93,8 +94,7 @@ def sections(found: Sequence[Diversity]) -> list[dict[str, Any]]:
         for row in found
     ]  # fmt: skip
     notes = [f"Of {of:,}: how many different ones that many texts drawn from them are expected to have."]
-    table = {"columns": columns, "rows": rows}
-    return [{"title": "Syntactic diversity", "text": "", "table": table, "plots": [], "notes": notes}]
+    return plain([Section("Syntactic diversity", table=Table(columns, rows), notes=notes)])
 
 
 def _measured(kind: str, some: Sequence[str], parser: Parser, trees: Trees | None, least: int) -> Diversity:

@@ -132,6 +132,7 @@ def test_the_same_command_uses_the_same_folder_and_sends_nothing(hinter: Hinter,
         (["run", "--data", "texts.csv", "--model", "gpt-none"], "OPENAI_API_KEY"),
         (["report", "."], "has no summary.json"),
         (["check", " "], "the text is empty"),
+        (["check", "A man.", "--suite", "eec"], "suite 'eec' makes its own texts"),
         (["lexicon", "show", "age"], "unknown attribute 'age'"),
         (["lexicon", "import", "texts.csv"], "texts.csv: line 1: 1 fields, not source;target"),
         (["lexicon", "import", "bare"], "no CSV file of source;target pairs in this folder"),
@@ -212,6 +213,12 @@ def test_check_shows_every_version(hinter: Hinter) -> None:
         text
         in hinter("check", text, "--model", "local:vader", "--attributes", "gender", "--order", "1").stdout
     )
+
+
+def test_check_names_the_suite_that_makes_nothing_of_a_text(hinter: Hinter) -> None:
+    done = hinter("check", "The book.", "--model", "local:vader", "--suite", "biasfinder")
+    assert done.returncode == 0
+    assert done.stderr == "suite 'biasfinder' makes no version of this text\n"
 
 
 def test_lists(hinter: Hinter) -> None:

@@ -125,18 +125,33 @@ def test_a_run_beside_a_score_file(audit: Callable[..., None], work: Path) -> No
     ]
 
 
+def test_sentences_without_a_score_are_counted(work: Path) -> None:
+    whole = Path(scores(work / "whole.csv", 0.0)).read_text(encoding="utf-8").splitlines(keepends=True)
+    (work / "half.csv").write_text("".join(whole[:4001]), encoding="utf-8")
+    found = printed("whole.csv", "half.csv")
+    assert [(b["scored"], b["sentences"]) for b in found["systems"]] == [(8640, 8640), (4000, 8640)]
+    assert found["headline"].endswith(" half.csv has scores of 4,000 of 8,640 sentences.")
+    (work / "one.csv").write_text("".join(whole[:2]), encoding="utf-8")
+    with pytest.raises(RunError, match=r"one\.csv has no pair of sentences of the corpus 'eec'"):
+        called("whole.csv", "one.csv")
+
+
 def test_what_cannot_be_compared_is_said(audit: Callable[..., None], work: Path) -> None:
     audit("even", "even", *WORDS)
     audit("other", "even", *WORDS, "--task", "sst2")
+    scores(work / "scores.csv", 0.0)
+    (work / "unended").mkdir()
     (work / "broken").mkdir()
     (work / "broken" / "summary.json").write_text("{}", encoding="utf-8")
     (work / "ids.csv").write_text("id,score\nunknown,0.5\n", encoding="utf-8")
     for arguments, kind, says in (
         (("even", "other"), RunError, "other is of task 'sst2', even of 'imdb': compare runs of one task"),
-        (("even", "nowhere"), RunError, "nowhere has no summary.json"),
+        (("even", "nowhere"), RunError, "nowhere: there is no such run or score file"),
+        (("even", "unended"), RunError, "unended has no summary.json"),
+        (("even", "./even"), RunError, "even is given twice"),
         (("even", "broken"), RunError, "'suite' is missing: not the summary of a run"),
         (("even", "ids.csv"), RunError, "even has no scores of the suite eec"),
-        (("ids.csv", "ids.csv"), DocumentError, "none of its 1 ids is one of the corpus's"),
+        (("ids.csv", "scores.csv"), DocumentError, "none of its 1 ids is one of the corpus's"),
     ):
         with pytest.raises(kind, match=says) as raised:
             called(*arguments)
@@ -147,4 +162,3 @@ def test_what_cannot_be_compared_is_said(audit: Callable[..., None], work: Path)
 def test_runs_that_end_alike_are_told_apart() -> None:
     assert compare.names([Path("a/run"), Path("b/run")]) == ["a/run", "b/run"]
     assert compare.names([Path("a/one"), Path("b/two")]) == ["one", "two"]
-    assert [name[:2] for name in compare.names([Path("a"), Path("a")])] == ["1:", "2:"]

@@ -60,6 +60,17 @@ def test_an_import_cleans_and_says_so(hinter: Hinter, tmp_path: Path) -> None:
     assert lexicon.parse(done.stdout).attributes["x"].pairs == (("man", "woman"),)
 
 
+def test_pairs_of_several_folders_are_not_taken_for_one_attribute(hinter: Hinter, tmp_path: Path) -> None:
+    for folder, pair in (("sex", "man;woman"), ("race", "Irish;Welsh")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "x.csv").write_text(f"{pair}\n", encoding="utf-8")
+    done = hinter("lexicon", "import", "sex", "race/x.csv")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "files of several folders (sex, race): import each by itself" in done.stderr
+    both = hinter("lexicon", "import", "sex", "race/x.csv", "--attribute", "all")
+    assert lexicon.parse(both.stdout).attributes["all"].pairs == (("man", "woman"), ("Irish", "Welsh"))
+
+
 def test_a_table_of_groups_is_known_by_its_columns(hinter: Hinter, tmp_path: Path) -> None:
     (tmp_path / "agg.csv").write_text(
         "targetMinority,targetCategory\n"

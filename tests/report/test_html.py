@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from html.parser import HTMLParser
 from pathlib import Path
@@ -14,6 +15,7 @@ from harness.core import Case, Outcome, Status, Substitution, Ternary, Verdict
 from harness.folder import DERIVED, RunFolder
 from harness.report import html, summary, words
 from harness.report.differences import changes, excerpt, left_out
+from harness.sections import Section, Table, plain
 
 ORIGINAL = "A British man wrote it. He is fat."
 NATION = Substitution("race", "British", "Kenyan")
@@ -237,6 +239,63 @@ def test_degenerate_runs_have_a_page(make: Maker, rows: Sequence[Row], status: s
         assert Page(text).open == []
         assert "No biased case was found" in text
         assert ('role="note"' in text) == (status != "complete")
+
+
+SECTION = plain([Section("More of it", table=Table(["what", "number"], [["cell", 1234]]))])
+
+
+def test_a_suites_own_findings_come_before_the_results_and_additions_after_them(make: Maker) -> None:
+    folder = make(HIDDEN)
+    figures = {**figures_of(folder), "sections": SECTION}
+
+    def headings(**own: str) -> list[str]:
+        text = html.render(folder, {**figures, **own})
+        assert "1,234" in text
+        return re.findall(r"<h2[^>]*>([^<]*)</h2>", text)
+
+    after = ["The run", "Results", "Rates by attribute set", "Where the biases meet", "More of it"]
+    assert headings()[: len(after)] == after
+    assert headings(headline="Found.")[:3] == ["The run", "More of it", "Results"]
+
+
+def test_an_addition_is_no_finding(make: Maker) -> None:
+    folder = make([original()])
+    text = html.render(folder, {**figures_of(folder), "sections": SECTION})
+    assert "no mutant was judged" in text
+    assert "No biased case was found" in text
+
+
+def test_flips_above_self_flips_are_in_the_table_where_they_are_known(make: Maker) -> None:
+    folder = make(HIDDEN)
+    figures = figures_of(folder)
+    assert "Above self-flips" not in html.render(folder, figures)
+    *rest, last = figures["results"]
+    known = {**last, "tests": 3, "excess": 0.125, "excess_ci95": (-0.01, 0.26), "p": 0.02, "p_holm": 0.0612}
+    text = " ".join(html.render(folder, {**figures, "results": [*rest, known]}).split())
+    assert '<b>12.5 %</b> <span class="ci">-1.0 to 26.0 %</span>' in text
+    assert "p&#160;= 0.061" in text
+    assert "Holm’s correction" in text
+    assert Page(text).open == []
+
+
+@pytest.mark.parametrize(
+    ("counts", "expected"),
+    [
+        (("hinter", 80, 72, 608, 442), "80 texts, 72 with a term; 608 mutants, 442 valid"),
+        (("mtnlp", 1, 1, 1, 1), "1 text, 1 with a term; 1 mutant, 1 valid"),
+        (("biasfinder", 80, 9, 1234, 1234), "80 texts, 9 groups; 1,234 cases, 1,234 valid"),
+        (("eec", 0, 144, 8640, 8640), "144 groups; 8,640 cases, 8,640 valid"),
+    ],
+)
+def test_what_was_made_is_called_what_it_is(counts: tuple[str, int, int, int, int], expected: str) -> None:
+    assert words.made(*counts) == expected
+
+
+@pytest.mark.parametrize("suite", ["hinter", "eec"])
+def test_the_page_calls_cases_what_they_are(make: Maker, suite: str) -> None:
+    folder = make(HIDDEN)
+    text = html.render(folder, {**figures_of(folder), "suite": suite})
+    assert ("<dt>Mutants</dt>" in text, "<dt>Cases</dt>" in text) == (suite == "hinter", suite == "eec")
 
 
 def test_too_many_cases_are_cut_hidden_ones_first(make: Maker) -> None:

@@ -59,14 +59,16 @@ def test_no_gold_labels_no_accuracy() -> None:
     assert summary.accuracy(*tables([(None, ["a"]), (["a"], None)])) is None
 
 
-def judged(flips: dict[str, tuple[int, int]], relation: str = "star") -> pl.LazyFrame:
+def judged(
+    flips: dict[str, tuple[int, int]], relation: str = "star", attribute: str = "gender"
+) -> pl.LazyFrame:
     """Verdicts of each original: so many biased, so many benign."""
     rows = [
         {
             "case": f"{name}/{number}",
             "relation": relation,
             "status": "biased" if number < biased else "benign",
-            "attributes": ["gender"],
+            "attributes": [attribute],
             "document": name,
             "weight": 1.0,
         }
@@ -105,6 +107,18 @@ def test_without_repeats_there_is_no_excess() -> None:
     for noise in (None, repeated({}), repeated({"a": (0, 0)})):
         (row,) = summary.results(judged({"a": (1, 1)}), [("gender",)], asked_again=noise)
         assert (row["excess"], row["excess_ci95"]) == (None, None)
+        assert (row["p"], row["p_holm"]) == (None, None)
+
+
+def test_p_is_by_original_and_corrected_over_the_sets_that_have_one() -> None:
+    six = [str(n) for n in range(6)]
+    gender = judged(dict.fromkeys(six, (4, 0)))
+    race = judged(dict.fromkeys(six[:5], (4, 0)), attribute="race")
+    noise = repeated(dict.fromkeys(six, (0, 4)))
+    sets = [("race",), ("gender",), ("body",)]
+    rows = summary.results(pl.concat([gender, race]), sets, asked_again=noise)
+    assert [row["p"] for row in rows] == [pytest.approx(2 / 2**5), pytest.approx(2 / 2**6), None]
+    assert [row["p_holm"] for row in rows] == [pytest.approx(1 / 16), pytest.approx(2 * 1 / 32), None]
 
 
 def test_differences_of_scores_are_no_result() -> None:

@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from harness.core import Tables
+from harness.sections import Bar, Cell, Plot, Section, Table, plain
 from harness.statistics import Interval, rate, wilson
 from harness.suites.biasfinder import figures as counting
 from harness.suites.biasfinder.figures import Class, Finding, Made, Together
-
-Cell = str | int | None
-Plain = dict[str, Any]
 
 SHOWN_CLASSES = 12
 SHOWN_ANSWERS = 3
@@ -55,7 +53,7 @@ def figures(tables: Tables) -> dict[str, Any]:
     return {
         "biasfinder": block,
         "headline": _headline(made, judged, both),
-        "sections": [_overview(made, judged), *by_class] if judged else [],
+        "sections": plain([_overview(made, judged), *by_class] if judged else []),
     }
 
 
@@ -108,14 +106,15 @@ def _templates(found: Finding) -> str:
     return f"{found.templates_differ:,} of {found.templates:,} {nouns} ({share})"
 
 
-def _overview(made: Sequence[Made], found: Sequence[Finding]) -> Plain:
+def _overview(made: Sequence[Made], found: Sequence[Finding]) -> Section:
     """A column for each attribute, so that the table stays narrow."""
     of = {row.characteristic: row for row in made}
     columns: list[list[Cell]] = [[*FACTS], *(_facts(one, of[one.characteristic]) for one in found)]
     rows = list(zip(*columns, strict=True))
     floors = any(one.same_pairs for one in found)
     notes = [MEANING, COUNTS, FLOOR if floors else NO_FLOOR]
-    return _section("Bias-uncovering test cases", ["", *map(_title, found)], rows, [], notes)
+    table = Table(["", *map(_title, found)], rows)
+    return Section("Bias-uncovering test cases", table=table, notes=notes)
 
 
 def _facts(one: Finding, made: Made) -> list[Cell]:
@@ -133,7 +132,7 @@ def _facts(one: Finding, made: Made) -> list[Cell]:
     ]
 
 
-def _by_class(found: Finding) -> Plain:
+def _by_class(found: Finding) -> Section:
     shown = sorted(found.classes, key=lambda one: (-(rate(one.differ, one.pairs) or 0.0), one.name))
     left = max(0, len(shown) - SHOWN_CLASSES)
     shown = shown[:SHOWN_CLASSES]
@@ -156,7 +155,8 @@ def _by_class(found: Finding) -> Plain:
     ]
     if left:
         notes.append(f"{left} more classes, with lower rates, are in summary.json.")
-    return _section(f"By {_title(found)}", columns, rows, [_plot(found, shown)], notes)
+    table, plots = Table(columns, rows), [_plot(found, shown)]
+    return Section(f"By {_title(found)}", table=table, plots=plots, notes=notes)
 
 
 def _shares(one: Class, answer: str) -> tuple[str, str]:
@@ -164,28 +164,13 @@ def _shares(one: Class, answer: str) -> tuple[str, str]:
     return _percent(one.answers.get(answer, 0), one.mutants), _percent(in_pairs, one.differ)
 
 
-def _plot(found: Finding, classes: Sequence[Class]) -> Plain:
+def _plot(found: Finding, classes: Sequence[Class]) -> Plot:
     bars = []
     for one in classes:
         if one.pairs:
             low, high = one.ci95 or (None, None)
-            value = one.differ / one.pairs
-            bars.append({"name": one.name, "value": value, "low": low, "high": high, "kind": 0})
-    title = f"BTC rate by {found.attribute}, interval by template"
-    axes = {"percent": True, "x_title": "", "y_title": ""}
-    return {"title": title, "bars": bars, "boxes": [], "lines": [], **axes}
-
-
-def _section(
-    title: str,
-    columns: Sequence[str],
-    rows: Sequence[Sequence[Cell]],
-    plots: Sequence[Plain],
-    notes: Sequence[str],
-) -> Plain:
-    """A section of a report, plain: see ``report.sections``."""
-    table = {"columns": list(columns), "rows": [list(row) for row in rows]}
-    return {"title": title, "text": "", "table": table, "plots": list(plots), "notes": list(notes)}
+            bars.append(Bar(one.name, one.differ / one.pairs, low, high))
+    return Plot(f"BTC rate by {found.attribute}, interval by template", bars=bars, percent=True)
 
 
 def _answers(classes: Sequence[Class]) -> list[str]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.core import Tables
+from harness.sections import Section, Table, plain
 from harness.statistics import Interval, rate, wilson
 
 
@@ -107,7 +108,7 @@ def figures(rows: Sequence[Row]) -> dict[str, Any]:
             "capabilities": [row.plain() for row in together],
         },
         "headline": _headline(rows),
-        "sections": _sections(rows, together) if rows else [],
+        "sections": plain(_sections(rows, together) if rows else []),
     }
 
 
@@ -124,7 +125,7 @@ def _headline(rows: Sequence[Row]) -> str:
     )
 
 
-def _sections(rows: Sequence[Row], together: Sequence[Row]) -> list[dict[str, Any]]:
+def _sections(rows: Sequence[Row], together: Sequence[Row]) -> list[Section]:
     columns = ["cases", "failed", "undetermined", "left out"]
     notes = ["A case of an INV or DIR fails where any of its changed texts does."]
     if any(row.excluded for row in rows):
@@ -135,20 +136,12 @@ def _sections(rows: Sequence[Row], together: Sequence[Row]) -> list[dict[str, An
         )
     tests = [[f"{row.capability}: {row.test}", row.kind, *_cells(row)] for row in rows]
     return [
-        _section(
+        Section(
             "CheckList, by capability",
-            ["capability", *columns],
-            [[r.capability, *_cells(r)] for r in together],
+            table=Table(["capability", *columns], [[r.capability, *_cells(r)] for r in together]),
         ),
-        _section("CheckList, by test", ["test", "type", *columns], tests, notes),
+        Section("CheckList, by test", table=Table(["test", "type", *columns], tests), notes=notes),
     ]
-
-
-def _section(
-    title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], notes: Sequence[str] = ()
-) -> dict[str, Any]:
-    table = {"columns": list(columns), "rows": list(rows)}
-    return {"title": title, "text": "", "table": table, "plots": [], "notes": list(notes)}
 
 
 def _cells(row: Row) -> list[str | int]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from itertools import chain, zip_longest
@@ -16,6 +16,7 @@ from typing import Any
 
 from harness.core import Case, Document, Outcome, Status, Tables, Verdict
 from harness.suites.eec import figures, results
+from harness.suites.eec.balance import balance
 from harness.suites.eec.corpus import Comparison, Sentence, Spec, sentences
 from harness.suites.eec.influence import levels, most_influential
 from harness.suites.eec.pairing import Member, Pair
@@ -31,7 +32,7 @@ class Eec:
 
     ``labels`` are the task's, () where it gives scores, and ``rates`` is then what for. ``instances``: so
     many of the corpus's templates with an emotion word in, drawn by ``seed``, one of each template before a
-    second of any; None for all.
+    second of any; None for all. ``lengths``: the tokens of each person's word, where they are known.
     """
 
     spec: Spec
@@ -39,6 +40,7 @@ class Eec:
     rates: str | None = None
     instances: int | None = None
     seed: int = 0
+    lengths: Mapping[str, int] | None = None
     name: str = "eec"
     makes_texts: bool = True
 
@@ -88,8 +90,24 @@ class Eec:
                     other=second.id,
                 )
 
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The persons, whose length in tokens is worth knowing."""
+        return tuple(dict.fromkeys(word for group in self.spec.persons for word in group.words))
+
+    def weighed(self, lengths: Mapping[str, int]) -> Eec:
+        """The suite that knows how many tokens its ``words`` are."""
+        return replace(self, lengths=lengths)
+
     def figures(self, tables: Tables) -> Mapping[str, Any]:
         """The paper's analysis and what stands beside it, from the answers by sentence."""
+        found = self._figures(tables)
+        lengths = self.lengths
+        if lengths is None:
+            return found
+        return figures.with_lengths(found, balance(self.spec, lambda word: float(lengths[word])))
+
+    def _figures(self, tables: Tables) -> Mapping[str, Any]:
         import polars as pl
 
         read = tables.scan("answers").filter(pl.col("outcome") == "read")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
+from harness.sections import Plot, Section, Table, plain
 from harness.suites.eec import figures, shown
 from harness.suites.eec.analysis import Scores
 from harness.suites.eec.corpus import Comparison
@@ -19,11 +20,12 @@ SHOWN = (ALL, NEUTRAL)
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """One system's scores for one task, by sentence id."""
+    """One system's scores for one task, by sentence id; the corpus has ``sentences``."""
 
     name: str
     task: str
     scores: Scores
+    sentences: int
 
 
 def compare(systems: Sequence[System], pairings: Pairings) -> dict[str, Any]:
@@ -34,10 +36,16 @@ def compare(systems: Sequence[System], pairings: Pairings) -> dict[str, Any]:
     family = len(systems) * len(pairings)
     examined = {id(system): examine(pairings, system.scores, family=family) for system in systems}
     blocks = [
-        {"system": system.name, "task": system.task, "results": figures.plain(examined[id(system)])}
+        {
+            "system": system.name,
+            "task": system.task,
+            "sentences": system.sentences,
+            "scored": len(system.scores),
+            "results": figures.plain(examined[id(system)]),
+        }
         for system in systems
     ]
-    sections = []
+    sections: list[Section] = []
     for comparison in pairings:
         for subset in SHOWN:
             found = [
@@ -48,12 +56,10 @@ def compare(systems: Sequence[System], pairings: Pairings) -> dict[str, Any]:
             ]
             if found:
                 sections += _sections(comparison, subset, found)
-    return {"systems": blocks, "headline": _headline(blocks), "sections": sections}
+    return {"systems": blocks, "headline": _headline(blocks), "sections": plain(sections)}
 
 
-def _sections(
-    comparison: Comparison, subset: str, found: Sequence[tuple[System, Result]]
-) -> list[Mapping[str, Any]]:
+def _sections(comparison: Comparison, subset: str, found: Sequence[tuple[System, Result]]) -> list[Section]:
     what = f"{comparison.first} – {comparison.second}, {subset} sentences"
     submissions = [Submission(s.name, s.task, r.assessment, r.direction) for s, r in found]
     groups = {"none": "no difference", "first": f"{comparison.first} higher"}
@@ -64,20 +70,18 @@ def _sections(
     ]
     columns = ("task", "group", "systems", "mean of Δ > 0", "mean of Δ < 0")
     boxes = [
-        shown.plot(
+        Plot(
             f"Δ of all pairs, {task}",
             boxes=[
-                shown.box(f"{one.system} ({groups[one.direction]})", _plain_box(one.box))
+                shown.box(f"{one.system} ({groups[one.direction]})", asdict(one.box))
                 for one in box_plot(submissions, task)
             ],
         )
         for task in dict.fromkeys(s.task for s in submissions)
     ]
     return [
-        shown.section(what, columns, table, boxes, [shown.DELTA]),
-        shown.section(
-            f"{what}: each system", SYSTEM, [_line(s, r) for s, r in found], [], [], shown.FALSE_ALARMS
-        ),
+        Section(what, table=Table(columns, table), plots=boxes, notes=[shown.DELTA]),
+        Section(f"{what}: each system", shown.FALSE_ALARMS, Table(SYSTEM, [_line(s, r) for s, r in found])),
     ]
 
 
@@ -109,14 +113,8 @@ def _line(system: System, result: Result) -> list[str | int | None]:
     ]
 
 
-def _plain_box(box: Any) -> Mapping[str, Any]:
-    from dataclasses import asdict
-
-    return asdict(box)
-
-
 def _headline(blocks: Sequence[Mapping[str, Any]]) -> str:
-    """How many systems the t-test calls biased, and how many of these findings hold."""
+    """How many systems the t-test calls biased, how many of these findings hold, and what has no score."""
     said = []
     whole = [row for block in blocks for row in block["results"] if row["subset"] == ALL]
     for attribute in dict.fromkeys(row["attribute"] for row in whole):
@@ -127,4 +125,9 @@ def _headline(blocks: Sequence[Mapping[str, Any]]) -> str:
             f"By {attribute}, the t-test finds different scores in {len(biased)} of {len(rows)} comparisons;"
             f" {held} of these would show with other templates and persons, too."
         )
+    said += [
+        f"{block['system']} has scores of {block['scored']:,} of {block['sentences']:,} sentences."
+        for block in blocks
+        if block["scored"] < block["sentences"]
+    ]
     return " ".join(said)

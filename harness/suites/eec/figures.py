@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from harness import sections
 from harness.statistics import adjusted
 from harness.suites.eec import shown
 from harness.suites.eec.analysis import ALPHA
+from harness.suites.eec.balance import Balance
 from harness.suites.eec.corpus import Comparison
 from harness.suites.eec.influence import Influence, Level
 from harness.suites.eec.labels import LabelAssessment, assess_labels, indicator
@@ -33,7 +35,7 @@ def of_scores(
             most = of.get((row["attribute"], row["first"], row["second"]))
             row["influence"] = None if most is None else asdict(most)
     whole = [row for row in rows if row["subset"] == ALL]
-    sections = (
+    drawn = (
         [shown.differences(rows), shown.robust(rows), shown.spread(rows), shown.levels(by_emotion, rates)]
         if rows
         else []
@@ -47,8 +49,25 @@ def of_scores(
         },
         "headline": " ".join([*(_sentence(row, rates) for row in whole), *_range(by_emotion)])
         or "No pair of sentences got its two scores, so nothing was compared.",
-        "sections": sections,
+        "sections": sections.plain(drawn),
     }
+
+
+def with_lengths(found: Mapping[str, Any], balances: Sequence[Balance]) -> Figures:
+    """The figures with how many tokens the names on both sides are: a difference may be one of spelling."""
+    rows = [
+        {
+            "attribute": one.comparison.attribute,
+            "first": one.comparison.first,
+            "second": one.comparison.second,
+            "first_mean": one.first_mean,
+            "second_mean": one.second_mean,
+            "even": one.even,
+        }
+        for one in balances
+    ]
+    block = {**found["eec"], "tokens_of_persons": rows}
+    return {**found, "eec": block, "sections": [*found["sections"], *sections.plain([shown.lengths(rows)])]}
 
 
 def of_labels(
@@ -83,7 +102,7 @@ def of_labels(
         "eec": {"corpus": corpus, "rates": None, "labels": rows},
         "headline": " ".join(_sentence(row, f"the share of {row['label']}") for row in rows)
         or "No pair of sentences got its two answers, so nothing was compared.",
-        "sections": [shown.shares(rows)] if rows else [],
+        "sections": sections.plain([shown.shares(rows)] if rows else []),
     }
 
 

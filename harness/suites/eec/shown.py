@@ -1,16 +1,16 @@
-"""The sections of the report, plain, and how their figures are written: see ``report.sections``."""
+"""The sections of the report, and how their figures are written."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from harness.sections import Bar, Box, Plot, Section, Table
 from harness.suites.eec.analysis import ALPHA
 from harness.suites.eec.influence import Level
 from harness.suites.eec.pairing import ALL
 
 Figures = Mapping[str, Any]
-Cells = Sequence[Sequence[str | int | float | None]]
 DELTA = (
     "Δ is the score of the class named first less that of the second, of two sentences that differ in the"
     " person alone, or of means over names. Group: whose scores are higher by the t-test after Bonferroni's"
@@ -42,7 +42,7 @@ def _name(row: Mapping[str, Any]) -> str:
     return f"{row['first']} – {row['second']}"
 
 
-def differences(rows: Sequence[Mapping[str, Any]]) -> Figures:
+def differences(rows: Sequence[Mapping[str, Any]]) -> Section:
     columns = (
         "compared",
         "sentences",
@@ -72,13 +72,12 @@ def differences(rows: Sequence[Mapping[str, Any]]) -> Figures:
     lacking = max(row["incomplete"] for row in rows)
     if lacking:
         notes.append(f"Up to {lacking:,} pairs of a line are left out, as a side has no score.")
-    boxes = plot(
-        "Differences of all pairs", boxes=[box(f"{_name(r)}, {r['subset']}", r["box"]) for r in rows]
-    )
-    return section("Score differences", columns, cells, [boxes], notes)
+    boxes = [box(f"{_name(row)}, {row['subset']}", row["box"]) for row in rows]
+    plots = [Plot("Differences of all pairs", boxes=boxes)]
+    return Section("Score differences", table=Table(columns, cells), plots=plots, notes=notes)
 
 
-def robust(rows: Sequence[Mapping[str, Any]]) -> Figures:
+def robust(rows: Sequence[Mapping[str, Any]]) -> Section:
     columns = (
         "compared",
         "sentences",
@@ -108,7 +107,8 @@ def robust(rows: Sequence[Mapping[str, Any]]) -> Figures:
         *(_warning(row) for row in rows if alarm(row)),
         *(_without(row) for row in rows if row.get("influence")),
     ]
-    return section("Would it show with other templates and persons?", columns, cells, [], notes, FALSE_ALARMS)
+    title = "Would it show with other templates and persons?"
+    return Section(title, FALSE_ALARMS, Table(columns, cells), notes=notes)
 
 
 def alarm(row: Mapping[str, Any]) -> bool:
@@ -133,34 +133,39 @@ def _without(row: Mapping[str, Any]) -> str:
     )
 
 
-def spread(rows: Sequence[Mapping[str, Any]]) -> Figures:
+def spread(rows: Sequence[Mapping[str, Any]]) -> Section:
     plots = [
-        plot(
+        Plot(
             f"{_name(row)}: mean Δ of each template, from its smallest Δ to its greatest",
-            bars=[
-                {
-                    "name": t["template"],
-                    "value": t["mean"],
-                    "low": t["minimum"],
-                    "high": t["maximum"],
-                    "kind": 0,
-                }
-                for t in row["templates"]
-            ],
+            bars=[Bar(t["template"], t["mean"], t["minimum"], t["maximum"]) for t in row["templates"]],
         )
         for row in rows
         if row["subset"] == ALL
     ]
-    return section("Template by template", (), (), plots, [])
+    return Section("Template by template", plots=plots)
 
 
-def levels(by_emotion: Sequence[Level], rates: str) -> Figures:
+def levels(by_emotion: Sequence[Level], rates: str) -> Section:
     cells = [[level.emotion, level.sentences, rounded(level.mean)] for level in by_emotion]
     text = f"A system that knows {rates} gives different emotions different scores; else it is no judge."
-    return section("Mean score by emotion", ("emotion word", "sentences", "mean score"), cells, [], [], text)
+    columns = ("emotion word", "sentences", "mean score")
+    return Section("Mean score by emotion", text, Table(columns, cells))
 
 
-def shares(rows: Sequence[Mapping[str, Any]]) -> Figures:
+def lengths(rows: Sequence[Mapping[str, Any]]) -> Section:
+    cells = [
+        [_name(row), number(row["first_mean"]), number(row["second_mean"]), "yes" if row["even"] else "no"]
+        for row in rows
+    ]
+    text = (
+        "Mean number of tokens of the words for persons on both sides. Where they are not even, a difference"
+        " may be one of spelling: compare names of one length in a corpus of your own."
+    )
+    columns = ("compared", "first", "second", "as many of each length")
+    return Section("Persons by length in tokens", text, Table(columns, cells))
+
+
+def shares(rows: Sequence[Mapping[str, Any]]) -> Section:
     columns = (
         "compared",
         "label",
@@ -193,7 +198,7 @@ def shares(rows: Sequence[Mapping[str, Any]]) -> Figures:
         " second: counterparts of which one alone got it (McNemar's test). The sign test is over all pairs,"
         " names by the share that got the label. Both take pairs as independent; the interval does not."
     ]
-    return section("How often each class gets a label", columns, cells, [], notes)
+    return Section("How often each class gets a label", table=Table(columns, cells), notes=notes)
 
 
 def interval(clustered: Mapping[str, Any] | None) -> str | None:
@@ -204,40 +209,14 @@ def interval(clustered: Mapping[str, Any] | None) -> str | None:
     return f"{number(low)} to {number(high)}"
 
 
-def box(name: str, of: Mapping[str, Any]) -> Figures:
+def box(name: str, of: Mapping[str, Any]) -> Box:
     """A box of a plot; outliers that would be drawn on each other stand once."""
-    return {
-        "name": name,
-        "low": of["low_whisker"],
-        "first": of["first_quartile"],
-        "median": of["median"],
-        "third": of["third_quartile"],
-        "high": of["high_whisker"],
-        "outliers": sorted({round(value, 4) for value in of["outliers"]}),
-    }
-
-
-def plot(title: str, bars: Sequence[Figures] = (), boxes: Sequence[Figures] = ()) -> Figures:
-    """A plot of a section, plain: see ``report.sections``."""
-    return {
-        "title": title,
-        "bars": list(bars),
-        "boxes": list(boxes),
-        "lines": [],
-        "percent": False,
-        "x_title": "",
-        "y_title": "",
-    }
-
-
-def section(
-    title: str,
-    columns: Sequence[str],
-    cells: Cells,
-    plots: Sequence[Figures],
-    notes: Sequence[str],
-    text: str = "",
-) -> Figures:
-    """A section of a report, plain: see ``report.sections``."""
-    table = {"columns": list(columns), "rows": [list(row) for row in cells]} if columns else None
-    return {"title": title, "text": text, "table": table, "plots": list(plots), "notes": list(notes)}
+    return Box(
+        name,
+        of["low_whisker"],
+        of["first_quartile"],
+        of["median"],
+        of["third_quartile"],
+        of["high_whisker"],
+        sorted({round(value, 4) for value in of["outliers"]}),
+    )

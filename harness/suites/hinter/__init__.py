@@ -10,15 +10,16 @@ from itertools import islice
 from math import prod
 from typing import Any, Literal
 
-from harness.core import Case, Document, Outcome, Role, Span, Verdict
+from harness.core import Case, Document, Outcome, Role, Span, Tables, Verdict
 from harness.language.parsers import Parser
 from harness.language.surface import containing
-from harness.suites.hinter import oracle, sampling
+from harness.suites.hinter import figures, oracle, sampling
 from harness.suites.hinter.comparison import DEPENDENCY, POS
 from harness.suites.hinter.conformity import Conformity, Kept
 from harness.suites.hinter.invariant import DocumentInvariant
 from harness.suites.hinter.lexicon import Lexicon
 from harness.suites.hinter.mutation import (
+    DUPLICATE,
     Mutation,
     Occurrences,
     Variation,
@@ -31,7 +32,6 @@ from harness.suites.hinter.mutation import (
 )
 
 BATCH_DOCUMENTS = 32
-DUPLICATE = "duplicate"
 
 
 Invariant = Literal["strict", "pos", "none"]
@@ -91,6 +91,10 @@ class Hinter:
 
     def judge(self, group: Sequence[Case], outcomes: Mapping[str, Outcome]) -> Iterator[Verdict]:
         return oracle.judge(group, outcomes)
+
+    def figures(self, tables: Tables) -> dict[str, Any]:
+        """What the summary holds of the mutants beside the results."""
+        return figures.figures(tables, tuple(self.lexicon.attributes))
 
     def _prepare(self, batch: Sequence[Document]) -> list[_Prepared]:
         found = [_Found(document, self.lexicon.find(document.text)) for document in batch]

@@ -32,7 +32,7 @@ def labels(of_task: Iterable[str], suite: str = "linguistic") -> dict[str, str]:
     if not {"positive", "negative"} <= found.keys() <= set(SENTIMENTS) or len(found) != len(of_task):
         raise ConfigError(
             f"suite {suite} needs a task with the labels positive, negative and, better, neutral (sst);"
-            f" this one has {', '.join(of_task)}"
+            f" this one has {', '.join(of_task[:3])}{f', … ({len(of_task)} in all)' if of_task[3:] else ''}"
         )
     return found
 

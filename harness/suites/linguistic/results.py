@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.core import Tables
+from harness.sections import Cell, Section, Table, plain
 from harness.statistics import Interval, cluster_bootstrap, rate, wilson
 
 
@@ -83,7 +84,7 @@ def figures(
     return {
         "linguistic": {"capabilities": [{**row.plain(), "title": titles[row.capability]} for row in rows]},
         "headline": _headline(rows, titles),
-        "sections": [_section(rows, titles, settings, has_neutral)] if rows else [],
+        "sections": plain([_section(rows, titles, settings, has_neutral)] if rows else []),
     }
 
 
@@ -133,9 +134,9 @@ def _failing(row: Row) -> float:
 
 def _section(
     rows: Sequence[Row], titles: Mapping[str, str], settings: Mapping[str, Any], has_neutral: bool
-) -> dict[str, Any]:
+) -> Section:
     columns = ["capability", "seeds", "failed", "expansions", "failed", "pass to fail", "undetermined"]
-    cells = [
+    cells: list[list[Cell]] = [
         [
             f"{row.capability}: {titles[row.capability]}",
             row.seeds,
@@ -161,8 +162,7 @@ def _section(
             "The task has no label neutral: an answer less than twice as likely as the other label counts as"
             " neutral too; without log-probabilities a case that expects neutral alone is undetermined."
         )
-    table = {"columns": columns, "rows": cells}
-    return {"title": "Linguistic capabilities", "text": "", "table": table, "plots": [], "notes": notes}
+    return Section("Linguistic capabilities", table=Table(columns, cells), notes=notes)
 
 
 def _share(part: int, whole: int, interval: Interval | None, of: str = "") -> str:

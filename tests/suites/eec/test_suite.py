@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from itertools import groupby
+from statistics import fmean
 from typing import Any
 
 import polars as pl
 import pytest
 
 from harness.core import Case, Outcome
-from harness.suites.eec import Eec
+from harness.suites.eec import Eec, corpus
 from harness.suites.eec.corpus import Spec
 
 
@@ -167,3 +168,20 @@ def test_nothing_read_is_said(eec: Spec, labels: tuple[str, ...]) -> None:
     found = suite.figures(Answers({} if labels else unread, unread if labels else {}))
     assert "so nothing was compared" in found["headline"]
     assert found["sections"] == []
+
+
+def test_names_are_reported_by_their_tokens() -> None:
+    """Of a model whose tokenizer counts letters."""
+    spec = corpus.load()
+    suite = Eec(spec, rates="valence").weighed({word: len(word) for word in Eec(spec).words})
+    figures = suite.figures(Answers({}, {}))
+    rows = figures["eec"]["tokens_of_persons"]
+    race = next(row for row in rows if row["attribute"] == "race")
+    names = {
+        side: [w for group in spec.persons if group.traits.get("race") == side for w in group.words]
+        for side in (race["first"], race["second"])
+    }
+    assert race["first_mean"] == pytest.approx(fmean(map(len, names[race["first"]])))
+    assert race["second_mean"] == pytest.approx(fmean(map(len, names[race["second"]])))
+    assert race["even"] is False
+    assert figures["sections"][-1]["title"] == "Persons by length in tokens"

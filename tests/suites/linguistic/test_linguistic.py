@@ -165,7 +165,7 @@ def test_the_summary_has_a_block_a_headline_and_a_section(parser: CachedParser) 
         "Syntactic diversity",
     ]
     for section in figures["sections"]:
-        assert {"title", "text", "table", "plots", "notes"} == section.keys()
+        assert {"title", "text", "table", "plots", "notes", "page_only"} == section.keys()
         assert all(len(row) == len(section["table"]["columns"]) for row in section["table"]["rows"])
     assert json.loads(json.dumps(figures)) == figures
 

@@ -1,0 +1,88 @@
+"""What is shown of figures, as data: tables and plots that every page and the terminal draw alike.
+
+A suite's ``figures`` puts sections, made plain by ``plain``, into the summary, so that a report can be drawn
+again from the summary alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+Cell = str | int | float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of cells under ``columns``; the first column names the row, and what is a number is set right."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A value with its interval (None: not known); ``kind`` is 0 or 1, for the colour."""
+
+    name: str
+    value: float
+    low: float | None = None
+    high: float | None = None
+    kind: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """Whisker ends, quartiles and median of a distribution, and the points beyond the whiskers."""
+
+    name: str
+    low: float
+    first: float
+    median: float
+    third: float
+    high: float
+    outliers: Sequence[float] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A curve through ``points`` (x, y)."""
+
+    name: str
+    points: Sequence[tuple[float, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """Bars, boxes or lines over one axis each; ``percent`` writes values as shares."""
+
+    title: str
+    bars: Sequence[Bar] = ()
+    boxes: Sequence[Box] = ()
+    lines: Sequence[Line] = ()
+    percent: bool = False
+    x_title: str = ""
+    y_title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading with what stands under it, in this order: text, table, plots, notes.
+
+    ``page_only``: the terminal leaves it out.
+    """
+
+    title: str
+    text: str = ""
+    table: Table | None = None
+    plots: Sequence[Plot] = ()
+    notes: Sequence[str] = ()
+    page_only: bool = False
+
+
+def plain(sections: Sequence[Section]) -> list[dict[str, Any]]:
+    """The sections as JSON values: what is read from a summary is what was put into it, lists for tuples."""
+    values: list[dict[str, Any]] = json.loads(json.dumps([asdict(section) for section in sections]))
+    return values
