@@ -27,6 +27,7 @@ Positive = Annotated[int, Field(ge=1)]
 
 
 SUITE_SECTIONS = ("hinter", "biasfinder", "eec", "linguistic", "checklist")
+SUITES = (*SUITE_SECTIONS, "mtnlp")
 OF_SUITE = "*."
 """Begins a key of the section of whatever suite is chosen."""
 
@@ -361,7 +362,10 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _own(key: str, suite: str) -> str:
-    """``*.parser`` as the key of the chosen suite's section."""
+    """``*.parser`` as the key of the chosen suite's section; no key of another suite's."""
+    section, _, rest = key.partition(".")
+    if section in SUITE_SECTIONS and rest and section != suite and suite in SUITES:
+        raise ConfigError(f"{key} is not an option of suite {suite!r}")
     if not key.startswith(OF_SUITE):
         return key
     name = key.removeprefix(OF_SUITE)

@@ -231,6 +231,24 @@ def test_plan_counts_what_run_would_send(settings: Callable[..., config.RunConfi
     assert asyncio.run(planning.plan(settings()))["to_send"] == 0
 
 
+def test_plan_and_generate_count_the_same_where_a_document_has_several_groups(tmp_path: Path) -> None:
+    lines = (
+        '{"test": "t", "type": "MFT", "text": "Bad.", "expected": ["negative"], "capability": "c"}\n',
+    ) * 2
+    (tmp_path / "tests.jsonl").write_text("".join(lines), encoding="utf-8")
+    asked = {
+        "task": "sst",
+        "suite": "checklist",
+        "checklist.tests": str(tmp_path / "tests.jsonl"),
+        "model.name": "local:vader",
+        "cache": str(tmp_path / "c.sqlite"),
+        "out": str(tmp_path / "several"),
+    }
+    planned = asyncio.run(planning.plan(config.load(None, asked)))
+    made = asyncio.run(pipeline.generate(config.load(None, asked)))
+    assert (planned["eligible"], planned["generated"]) == (made["eligible"], made["generated"]) == (1, 2)
+
+
 def test_generate_then_run_goes_on_from_its_cases(
     settings: Callable[..., config.RunConfig], tmp_path: Path
 ) -> None:

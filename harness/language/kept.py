@@ -11,9 +11,12 @@ import sqlite3
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
+from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_random
+
 DEFAULT = Path("cache/verdicts.sqlite")
 KEYS_AT_ONCE = 500
 TIMEOUT = 30.0
+OPENING = 2.0
 
 log = logging.getLogger(__name__)
 
@@ -58,13 +61,7 @@ class KeptVerdicts:
             return self._connection
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            connection = sqlite3.connect(self.path, timeout=TIMEOUT, check_same_thread=False)
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = NORMAL")
-            connection.execute(
-                "CREATE TABLE IF NOT EXISTS kept (key BLOB PRIMARY KEY, verdict TEXT) WITHOUT ROWID"
-            )
-            self._connection = connection
+            self._connection = _connected(self.path)
         except (OSError, sqlite3.Error) as error:
             self._give_up(error)
         return self._connection
@@ -73,3 +70,25 @@ class KeptVerdicts:
         if not self._broken:
             log.warning("%s: verdicts on sentences are not kept: %s", self.path, error)
         self._broken, self._connection = True, None
+
+
+@retry(
+    retry=retry_if_exception_type(sqlite3.OperationalError),
+    wait=wait_random(0.01, 0.1),
+    stop=stop_after_delay(OPENING),
+    reraise=True,
+)
+def _connected(path: Path) -> sqlite3.Connection:
+    """Opened and made ready; tried again, for where two processes make the file at one time SQLite's own
+    patience does not cover the change to a write-ahead log."""
+    connection = sqlite3.connect(path, timeout=TIMEOUT, check_same_thread=False)
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute(
+            "CREATE TABLE IF NOT EXISTS kept (key BLOB PRIMARY KEY, verdict TEXT) WITHOUT ROWID"
+        )
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection

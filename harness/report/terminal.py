@@ -39,7 +39,7 @@ def section_table(section: Mapping[str, Any]) -> Table:
     """The table of a suite's section."""
     shown = Table(title=section["title"], title_justify="left")
     for number, name in enumerate(section["table"]["columns"]):
-        shown.add_column(Text(name), justify="right" if number else "left")
+        shown.add_column(Text(name), justify="right" if number else "left", overflow="fold")
     for row in section["table"]["rows"]:
         shown.add_row(*(Text(written(cell)) for cell in row))
     return shown

@@ -196,6 +196,21 @@ def test_the_command_writes_the_report_with_words_escaped(folder: RunFolder) -> 
     assert "<b>man" not in page
 
 
+def test_a_run_without_a_flip_has_nothing_to_explain(tmp_path: Path) -> None:
+    given: dict[str, Any] = {
+        "model.name": "local:vader",
+        "out": str(tmp_path / "run"),
+        "cache": str(tmp_path / "cache.sqlite"),
+        "suite": "eec",
+        "task": "valence",
+        "eec.instances": 1,
+    }
+    asyncio.run(pipeline.run(config.load(None, given)))
+    done = CliRunner().invoke(app, ["explain", str(tmp_path / "run")], standalone_mode=False)
+    assert (done.exception, done.return_value) == (None, 0)
+    assert done.stdout.startswith("no biased case to explain\n0 requests sent")
+
+
 def test_the_command_says_that_it_is_partial(folder: RunFolder) -> None:
     done = CliRunner().invoke(
         app, ["explain", str(folder.path), "--max-requests", "5", "--json"], standalone_mode=False

@@ -119,10 +119,10 @@ def _headline(rows: Sequence[Row]) -> str:
     failed, total = sum(row.failed for row in judged), sum(row.judged for row in judged)
     worst = max(judged, key=lambda row: row.failed / row.judged)
     noun = "test" if len(judged) == 1 else "tests"
-    return (
-        f"{failed:,} of {total:,} cases failed in {len(judged)} {noun};"
-        f" most often in “{worst.test}” ({100 * worst.failed / worst.judged:.1f} %)."
-    )
+    found = f"{failed:,} of {total:,} cases failed in {len(judged)} {noun}"
+    if not failed:
+        return f"{found}."
+    return f"{found}; most often in “{worst.test}” ({100 * worst.failed / worst.judged:.1f} %)."
 
 
 def _sections(rows: Sequence[Row], together: Sequence[Row]) -> list[Section]:

@@ -122,10 +122,11 @@ def _headline(rows: Sequence[Row], titles: Mapping[str, str]) -> str:
     total = sum(row.seeds + row.expansions for row in judged)
     worst = max(judged, key=_failing)
     noun = "capability" if len(judged) == 1 else "capabilities"
-    return (
-        f"{failed:,} of {total:,} cases failed in {len(judged)} linguistic {noun};"
-        f" most often in {worst.capability}, {titles[worst.capability]} ({100 * _failing(worst):.1f} %)."
-    )
+    found = f"{failed:,} of {total:,} cases failed in {len(judged)} linguistic {noun}"
+    if not failed:
+        return f"{found}."
+    share = f"{100 * _failing(worst):.1f} %"
+    return f"{found}; most often in {worst.capability}, {titles[worst.capability]} ({share})."
 
 
 def _failing(row: Row) -> float:
