@@ -52,7 +52,13 @@ def compare(runs: Sequence[Run]) -> dict[str, Any]:
         "paired": pairs,
         "headline": _headline(runs, pairs),
         "sections": plain(
-            [_models(runs), *_rates(runs), _suites(suites), *([_paired(pairs)] if pairs else [])]
+            [
+                _models(runs),
+                *_rates(runs),
+                _suites(suites),
+                *_diversity(runs),
+                *([_paired(pairs)] if pairs else []),
+            ]
         ),
     }
 
@@ -231,6 +237,35 @@ def _suites(suites: Sequence[Mapping[str, Any]]) -> Section:
         "Groups: texts or templates that cases were made of. Tests of different suites are different units."
     )
     return Section("What each suite made and found", table=Table(columns, rows), notes=[note])
+
+
+def _diversity(runs: Sequence[Run]) -> list[Section]:
+    """Seeds, expansions and handwritten tests: how many differ and how many failed (S²LCT, section 5)."""
+    rows = []
+    for run in runs:
+        block = run.figures.get(run.figures["suite"], {})
+        for kind in block.get("diversity", []) if isinstance(block, Mapping) else []:
+            failed, judged = _failed(block, kind["kind"])
+            share = _share(rate(failed, judged), wilson(failed, judged))
+            counts = (kind["texts"], kind["distinct"], kind["tags"], kind["trees"])
+            rows.append([run.name, kind["kind"], *counts, f"{failed:,} of {judged:,}", share])
+    if not rows:
+        return []
+    columns = ("run", "cases", "texts", "different texts", "POS sequences", "trees", "failed", "failure rate")
+    note = "An en dash: without a parser of trees. Counts grow with the number of texts."
+    return [Section("Diversity and failures", table=Table(columns, rows), notes=[note])]
+
+
+def _failed(block: Mapping[str, Any], kind: str) -> tuple[int, int]:
+    """Failed and judged cases: of one role where a suite tells roles apart, else of all its tests."""
+    by_capability = [row for row in block.get("capabilities", []) if f"{kind}s_failed" in row]
+    if by_capability:
+        return (
+            sum(row[f"{kind}s_failed"] for row in by_capability),
+            sum(row[f"{kind}s"] for row in by_capability),
+        )
+    tests = block["tests"]
+    return sum(row["failed"] for row in tests), sum(row["failed"] + row["passed"] for row in tests)
 
 
 def _paired(pairs: Sequence[Mapping[str, Any]]) -> Section:

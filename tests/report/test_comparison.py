@@ -126,3 +126,29 @@ def test_the_page_escapes_names() -> None:
     page = comparison.render(found)
     assert "&lt;b&gt;x&lt;/b&gt;" in page
     assert "<b>x</b>" not in page
+
+
+def test_seeds_expansions_and_handwritten_tests_stand_side_by_side() -> None:
+    def kind(name: str, texts: int, trees: int | None) -> dict[str, Any]:
+        return {"kind": name, "texts": texts, "distinct": texts - 1, "tags": texts - 2, "trees": trees}
+
+    capability = {"seeds": 3, "seeds_failed": 1, "expansions": 8, "expansions_failed": 2}
+    linguistic, checklist = run_of([], "l", "linguistic"), run_of([], "c", "checklist")
+    runs = [
+        Run("l", {**linguistic.figures, "linguistic": {
+            "capabilities": [capability, capability],
+            "diversity": [kind("seed", 6, 4), kind("expansion", 16, 9)],
+        }}, linguistic.verdicts),
+        Run("c", {**checklist.figures, "checklist": {
+            "tests": [{"failed": 5, "passed": 5}, {"failed": 0, "passed": 10}],
+            "diversity": [kind("checklist", 20, None)],
+        }}, checklist.verdicts),
+    ]  # fmt: skip
+    made = comparison.compare(runs)
+    section = next(one for one in made["sections"] if one["title"] == "Diversity and failures")
+    rows = [row[:-1] for row in section["table"]["rows"]]
+    assert rows == [
+        ["l", "seed", 6, 5, 4, 4, "2 of 6"],
+        ["l", "expansion", 16, 15, 14, 9, "4 of 16"],
+        ["c", "checklist", 20, 19, 18, None, "5 of 20"],
+    ]
