@@ -10,24 +10,15 @@ from collections.abc import Iterator
 
 from harness import documents
 from harness.core import Document, DocumentOptions, Task
+from harness.documents import treebank
 
-LABELS = ("Negative", "Neutral", "Positive")
+LABELS = treebank.CLASSES
 ALIASES = {"neg": "Negative", "neu": "Neutral", "pos": "Positive"}
-NEGATIVE_TO, POSITIVE_ABOVE = 0.4, 0.6
 
 
 def adapt(row: documents.Row) -> documents.Row:
-    """A score becomes a label. What is no score from 0 to 1 stays, an unknown label."""
-    if "label" in row or "score" not in row:
-        return row
-    try:
-        score = float(row["score"])
-    except (TypeError, ValueError):
-        score = -1
-    if not 0 <= score <= 1:
-        return {**row, "label": row["score"]}
-    above = (score > NEGATIVE_TO) + (score > POSITIVE_ABOVE)
-    return {**row, "label": LABELS[above]}
+    """A score becomes a label."""
+    return row if "label" in row or "score" not in row else treebank.labelled(row)
 
 
 def read(options: DocumentOptions) -> Iterator[Document]:

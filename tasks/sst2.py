@@ -10,25 +10,18 @@ from collections.abc import Iterator
 
 from harness import documents
 from harness.core import Document, DocumentOptions, Hub, Task
+from harness.documents import treebank
 
 LABELS = ("Negative", "Positive")
 ALIASES = {"neg": "Negative", "pos": "Positive"}
-NEGATIVE_TO, POSITIVE_ABOVE = 0.4, 0.6
 
 
 def adapt(row: documents.Row) -> documents.Row | None:
-    """A score becomes a label; None for a neutral sentence. What is no score stays, an unknown label."""
+    """A score becomes a label; None for a neutral sentence."""
     if "label" in row or "score" not in row:
         return row
-    try:
-        score = float(row["score"])
-    except (TypeError, ValueError):
-        score = -1
-    if not 0 <= score <= 1:
-        return {**row, "label": row["score"]}
-    if NEGATIVE_TO < score <= POSITIVE_ABOVE:
-        return None
-    return {**row, "label": "Positive" if score > POSITIVE_ABOVE else "Negative"}
+    found = treebank.labelled(row)
+    return None if found["label"] == "Neutral" != row["score"] else found
 
 
 def read(options: DocumentOptions) -> Iterator[Document]:

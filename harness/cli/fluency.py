@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
-import sys
-import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +15,6 @@ if TYPE_CHECKING:
     from harness.folder import RunFolder
     from harness.models.likelihood import Scorer
 
-PLAIN_SECONDS = 10.0
 MODEL = ("model.name", "model.model_file", "model.base_url", "model.api_key_env", "model.api_key_file")
 UNITS = {"log_likelihood": "mean log-likelihood of a token, in nats; higher is more fluent"} | {
     "matches_per_100_words": "LanguageTool's matches per 100 words; lower is more fluent"
@@ -41,10 +36,11 @@ def command(
     By their likelihood under the model audited or another one (--model, --base-url), or by LanguageTool.
     """
     from harness import fluency
+    from harness.cli.progress import counted
 
     folder = fluency.open_run(run)
     judge = _judge(folder, languagetool, {key: value for key, value in model.items() if value is not None})
-    with _shown() as told:
+    with counted("texts scored") as told:
         made = asyncio.run(fluency.measure(folder, judge, limit, seed, told))
     click.echo(json.dumps(made, ensure_ascii=False) if as_json else _table(made))
     failed = any(row["unscored"].get("failed") for row in made["kinds"])
@@ -63,29 +59,6 @@ def _judge(folder: RunFolder, url: str | None, model: dict[str, str]) -> Scorer:
         return sources.languagetool(url)
     given = {key.replace("__", "."): value for key, value in model.items()}
     return sources.scorer(config.load(folder.path / "run.toml", given).model)
-
-
-@contextlib.contextmanager
-def _shown() -> Iterator[Callable[[int, int], None]]:
-    """A bar on standard error, or a line now and then where nobody can see a bar."""
-    from rich.console import Console
-    from rich.progress import Progress
-
-    console = Console(stderr=True)
-    if console.is_terminal:
-        with Progress(console=console, transient=True) as bar:
-            task = bar.add_task("texts scored", total=None)
-            yield lambda done, total: bar.update(task, completed=done, total=total)
-        return
-    last = time.monotonic()
-
-    def line(done: int, total: int) -> None:
-        nonlocal last
-        if time.monotonic() - last > PLAIN_SECONDS:
-            last = time.monotonic()
-            print(f"texts scored {done}/{total}", file=sys.stderr, flush=True)
-
-    yield line
 
 
 def _table(made: dict[str, Any]) -> str:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from harness.errors import ParserError
 from harness.language.parsers import default_pipeline
+from harness.language.parsers.spacy_parser import load_pipeline
 from harness.language.reading import Named, Reading, Token
 
 if TYPE_CHECKING:
-    from spacy.language import Language
     from spacy.tokens import Doc
 
 BATCH = 16  # whole texts, not sentences
@@ -30,7 +30,7 @@ class SpacyReader:
 
     def __init__(self, pipeline: str | None = None, names: Collection[str] = frozenset()) -> None:
         pipeline = pipeline or default_pipeline()
-        self._nlp = load_pipeline(pipeline)
+        self._nlp = load_pipeline(pipeline, UNREAD)
         missing = sorted({"tagger", "parser", "ner"} - set(self._nlp.pipe_names))
         if missing:
             raise ParserError(f"spaCy pipeline {pipeline} has no {' and no '.join(missing)}: use another one")
@@ -41,22 +41,6 @@ class SpacyReader:
         pairs = ((lowered(text, self._names), text) for text in texts)
         for doc, text in self._nlp.pipe(pairs, as_tuples=True, batch_size=BATCH):
             yield reading(doc, text)
-
-
-def load_pipeline(pipeline: str, exclude: Collection[str] = UNREAD) -> Language:
-    """The spaCy pipeline ``pipeline`` without the components in ``exclude``."""
-    import spacy
-
-    try:
-        return spacy.load(pipeline, exclude=list(exclude))
-    except OSError as error:
-        raise ParserError(
-            f"spaCy pipeline {pipeline!r} is not installed: python -m spacy download {pipeline}"
-        ) from error
-    except (ValueError, ImportError) as error:
-        raise ParserError(
-            f"spaCy pipeline {pipeline!r} does not load: {str(error).splitlines()[0]}"
-        ) from error
 
 
 def reading(doc: Doc, text: str) -> Reading:

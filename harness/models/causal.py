@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from harness.core import Failure
 from harness.errors import ModelError
 from harness.models.classifier import TEXTS_A_BATCH, Batches, Classifier
-from harness.models.classifier_files import Encoding, Files, listed
+from harness.models.classifier_files import Encoding, Files, check_installed, listed
 from harness.models.likelihood import Measure, Score
 
 LOGITS_AT_ONCE = 1 << 27  # half a gigabyte in float32: texts x tokens x words of the vocabulary
@@ -24,12 +23,7 @@ def load(source: str, revision: str | None = None) -> CausalLikelihood:
     """The model that ``transformers:SOURCE`` stands for. Reads its configuration only."""
     if not source:
         raise ModelError("name a model after 'transformers:', a folder or a model of the hub")
-    for package in ("torch", "transformers"):
-        try:
-            version(package)
-        except PackageNotFoundError as error:
-            what = f"transformers:{source} needs {package}"
-            raise ModelError(f"{what}: pip install 'hinter-harness[transformers]'") from error
+    check_installed(source)
     return CausalLikelihood(source, revision)
 
 

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,16 @@ OFFSET_POSITIONS = ("camembert", "longformer", "roberta", "xlm-roberta")
 SINGLE, MULTI, REGRESSION = "single_label_classification", "multi_label_classification", "regression"
 
 Encoding = Mapping[str, list[int]]
+
+
+def check_installed(source: str) -> None:
+    """Raises ``ModelError`` where ``transformers:SOURCE`` lacks a package, without importing any."""
+    for package in ("torch", "transformers"):
+        try:
+            version(package)
+        except PackageNotFoundError as error:
+            what = f"transformers:{source} needs {package}"
+            raise ModelError(f"{what}: pip install 'hinter-harness[transformers]'") from error
 
 
 class Files:

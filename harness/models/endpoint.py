@@ -16,7 +16,8 @@ from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.errors import EndpointError
+from harness.core import Failure
+from harness.errors import EndpointError, Transient
 from harness.models import wire
 
 if TYPE_CHECKING:
@@ -126,6 +127,22 @@ def duration(text: str) -> float | None:
     return sum(
         float(part or 0) * unit for part, unit in zip(match.groups(), (3600, 60, 1, 0.001), strict=True)
     )
+
+
+def refusal(endpoint: Endpoint, answer: Any, dialect: wire.Dialect | None, name: str) -> Failure:
+    """What an answer that is no success means; the endpoint is left alone as long as it asks for.
+
+    Raises ``Transient`` for what may pass, ``EndpointError``, which names the model, for what cannot.
+    """
+    after = retry_after(answer.headers)
+    try:
+        return wire.classify(answer.status_code, content(answer), dialect, after)
+    except Transient as transient:
+        if transient.throttled:
+            endpoint.pause(after or 1.0)
+        raise
+    except EndpointError as terminal:
+        raise EndpointError(f"{name}: {terminal}") from None
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

@@ -16,7 +16,7 @@ from typing import Any, Literal, Protocol
 from harness.core import Failure
 from harness.errors import EndpointError, Transient
 from harness.models import wire
-from harness.models.endpoint import Endpoint, Key, content, retry_after, root
+from harness.models.endpoint import Endpoint, Key, refusal, root
 
 DEADLINE = 120.0
 CONCURRENCY = 8
@@ -119,15 +119,7 @@ class EndpointLikelihood:
             raise Transient(f"{endpoint.url}: {root(error)}") from error
         except (httpx2.HTTPError, ValueError) as error:
             raise Transient(f"{endpoint.url}: not a completion: {wire.one_line(error)}") from error
-        after = retry_after(answer.headers)
-        try:
-            return wire.classify(answer.status_code, content(answer), None, after)
-        except Transient as transient:
-            if transient.throttled:
-                endpoint.pause(after or 1.0)
-            raise
-        except EndpointError as terminal:
-            raise EndpointError(f"{self.name}: {terminal}") from None
+        return refusal(endpoint, answer, None, self.name)
 
 
 def read(answer: Any, text: str) -> Score | Failure:

@@ -18,7 +18,7 @@ from typing import Any
 from harness.core import Capabilities, Failure, Message, Reply, Request
 from harness.errors import EndpointError, Transient
 from harness.models import wire
-from harness.models.endpoint import Endpoint, Key, content, retry_after, root
+from harness.models.endpoint import Endpoint, Key, refusal, root
 from harness.models.wire import Choices, Dialect, Rejected
 
 DEFAULT_URL = "https://api.openai.com/v1"
@@ -116,7 +116,7 @@ class OpenAIModel:
             if answer.is_success:
                 endpoint.heed(answer.headers)
                 return wire.read(answer.json())
-            return self._refusal(endpoint, answer, dialect)
+            return refusal(endpoint, answer, dialect, self.name)
         except (TimeoutError, httpx2.TimeoutException) as error:
             raise Transient(f"no answer within {self._deadline:.0f} s", throttled=True) from error
         except httpx2.TransportError as error:
@@ -125,18 +125,6 @@ class OpenAIModel:
             raise Transient(f"{endpoint.url}: not a chat completion: {wire.one_line(error)}") from error
         finally:
             endpoint.busy -= 1
-
-    def _refusal(self, endpoint: Endpoint, answer: Any, dialect: Dialect) -> Failure:
-        """What an answer that is no success means; the endpoint is left alone as long as it asks for."""
-        after = retry_after(answer.headers)
-        try:
-            return wire.classify(answer.status_code, content(answer), dialect, after)
-        except Transient as transient:
-            if transient.throttled:
-                endpoint.pause(after or 1.0)
-            raise
-        except EndpointError as terminal:
-            raise EndpointError(f"{self.name}: {terminal}") from None
 
     async def _look(self) -> None:
         """What server this is, by its list of models; that a local one knows the model at all."""

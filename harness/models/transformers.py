@@ -9,13 +9,13 @@ import asyncio
 import math
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from typing import Any
 
 from harness.core import Capabilities, Failure, Reply, Request, Token, canonical
 from harness.errors import ModelError
 from harness.models.classifier import TEXTS_A_BATCH, Batches, Classifier
-from harness.models.classifier_files import MULTI, SINGLE, Files, listed
+from harness.models.classifier_files import MULTI, SINGLE, Files, check_installed, listed
 
 LABELS_KEPT = 100
 
@@ -24,12 +24,7 @@ def load(rest: str, section: Any) -> TransformersModel:
     """The model that ``--model transformers:NAME_OR_FOLDER`` stands for. Reads its configuration only."""
     if not rest:
         raise ModelError("name a classifier after 'transformers:', a folder or a model of the hub")
-    for package in ("torch", "transformers"):
-        try:
-            version(package)
-        except PackageNotFoundError as error:
-            what = f"transformers:{rest} needs {package}"
-            raise ModelError(f"{what}: pip install 'hinter-harness[transformers]'") from error
+    check_installed(rest)
     return TransformersModel(rest, getattr(section, "revision", None))
 
 

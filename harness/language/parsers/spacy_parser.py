@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from sys import intern
 from typing import TYPE_CHECKING
 
@@ -57,13 +57,19 @@ def installed_pipelines() -> list[str]:
 
 
 def _load(pipeline: str) -> Language:
-    import spacy
     from thinc.api import prefer_gpu
 
     if importlib.util.find_spec("cupy"):  # spaCy's way to a GPU; elsewhere torch alone may answer for one
         prefer_gpu()
+    return load_pipeline(pipeline, UNREAD_COMPONENTS)
+
+
+def load_pipeline(pipeline: str, exclude: Collection[str]) -> Language:
+    """The spaCy pipeline ``pipeline`` without the components in ``exclude``. Raises ``ParserError``."""
+    import spacy
+
     try:
-        return spacy.load(pipeline, exclude=UNREAD_COMPONENTS)
+        return spacy.load(pipeline, exclude=list(exclude))
     except OSError as error:
         raise ParserError(
             f"spaCy pipeline {pipeline!r} is not installed: python -m spacy download {pipeline}"

@@ -164,7 +164,7 @@ class DocumentInvariant:
     def _unknown(self, placed: Sequence[_Placed]) -> dict[Place, Pair | None]:
         """The sentences that one of the variations changes alone and that are not known."""
         pairs: dict[Place, Pair | None] = {}
-        for one, alone in zip(placed, _alone(placed), strict=True):
+        for one, alone in zip(placed, _by_one(placed), strict=True):
             bits = alone & ~one.known
             pairs |= self._of(one, [index for index in sorted(one.parts or ()) if bits >> index & 1])
         return pairs
@@ -198,7 +198,7 @@ class DocumentInvariant:
         return any(edit.start < first or edit.end > last for edit in edits)
 
 
-def _alone(placed: Sequence[_Placed]) -> list[int]:
+def _by_one(placed: Sequence[_Placed]) -> list[int]:
     """For each variation the sentences that no other one changes, as bits."""
     seen = shared = 0
     for one in placed:
@@ -215,7 +215,7 @@ def _alone_failing(placed: Sequence[_Placed]) -> int:
         one, other = placed
         return (one.failing & ~other.sentences) | (other.failing & ~one.sentences)
     failing = 0
-    for one, alone in zip(placed, _alone(placed), strict=True):
+    for one, alone in zip(placed, _by_one(placed), strict=True):
         failing |= one.failing & alone
     return failing
 
