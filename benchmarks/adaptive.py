@@ -28,8 +28,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from harness.adaptive.candidates import Candidates
-from harness.adaptive.chooser import Chooser, Finding, Pick
+from harness.audit.adaptive.candidates import Candidates
+from harness.audit.adaptive.chooser import Chooser, Finding, Pick
 from harness.core import Case, Status
 from harness.folder import RunFolder
 

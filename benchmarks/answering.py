@@ -206,7 +206,7 @@ def read_cached(number: int) -> dict[str, float]:
 def prompts_of(task: str, model: Model, limit: int, pairs: int) -> list[list[Request]]:
     """The requests of some texts of a task, a list a text, each in the order in which they are sent."""
     from harness import config
-    from harness.assembly import assemble
+    from harness.audit.assembly import assemble
 
     path = SHARED / TEXTS[task]
     if not path.exists():

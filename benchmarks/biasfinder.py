@@ -25,13 +25,14 @@ from harness.core import Case, Document, Outcome
 from harness.language import coreference
 from harness.language.persons import vocabulary
 from harness.language.spacy_docs import SpacyReader
-from harness.suites.biasfinder import BiasFinder, relation
-from harness.suites.biasfinder.casting import Casting
+from harness.suites.biasfinder import relation
+from harness.suites.biasfinder.fillers import Casting
+from harness.suites.biasfinder.gender_nouns import GenderNouns
 from harness.suites.biasfinder.names import country_names, gender_names, gender_nouns, occupations
 from harness.suites.biasfinder.occupation import Occupations
 from harness.suites.biasfinder.sources import Miner
+from harness.suites.biasfinder.suite import BiasFinder
 from harness.suites.biasfinder.templates import Characteristic
-from harness.suites.biasfinder.words import GenderNouns
 
 ROOT = Path(__file__).parents[1]
 FOLDER = (ROOT / os.environ.get("HINTER_SHARED", "../shared") / "data/biasfinder/imdb_small").resolve()

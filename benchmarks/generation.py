@@ -28,13 +28,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from harness import config, generation, registry
-from harness.assembly import assemble
+from harness import config, registry
+from harness.audit import generation
+from harness.audit.assembly import assemble
 from harness.core import Case, Document, DocumentOptions
-from harness.language.kept import KeptVerdicts
 from harness.language.parsers import CachedParser, Parse, Parser, SpacyParser, Split, default_pipeline
-from harness.suites.hinter import Hinter, lexicon, pairs
-from harness.suites.hinter.comparison import SENTENCES, compare
+from harness.language.verdict_cache import KeptVerdicts
+from harness.suites.hinter import lexicon, pairs
+from harness.suites.hinter.suite import Hinter
+from harness.suites.hinter.tag_comparison import SENTENCES, compare
 
 ROOT = Path(__file__).parents[1]
 SHARED = (ROOT / os.environ.get("HINTER_SHARED", "../shared") / "data").resolve()

@@ -26,7 +26,7 @@ async def run(config: RunConfig | str | Path | Mapping[str, Any], overwrite: boo
     endpoint; what went wrong with single requests is in the summary.
     """
     from harness import config as configuration
-    from harness import pipeline
+    from harness.audit import pipeline
 
     if isinstance(config, Mapping):
         config = configuration.load(None, config)

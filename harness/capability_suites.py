@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 def linguistic(config: RunConfig) -> Suite:
     """S²LCT. Raises ``ConfigError``, or what one of its parts finds wrong."""
     from harness.language import parsers
-    from harness.suites.linguistic import Linguistic, capabilities, sentiment
+    from harness.suites.linguistic import capabilities, sentiment
+    from harness.suites.linguistic.suite import Linguistic
 
     section = config.linguistic
     labels = _labels(config)
@@ -45,7 +46,8 @@ def linguistic(config: RunConfig) -> Suite:
 def checklist(config: RunConfig) -> Suite:
     """CheckList. Raises ``ConfigError``."""
     from harness.language import parsers
-    from harness.suites.checklist import CheckList, tests
+    from harness.suites.checklist import tests
+    from harness.suites.checklist.suite import CheckList
 
     section = config.checklist
     if section.tests is None:

@@ -116,8 +116,9 @@ def suite(config: RunConfig) -> Suite:
 
 def hinter_suite(config: RunConfig) -> Suite:
     from harness.language import parsers
-    from harness.language.kept import DEFAULT, KeptVerdicts
-    from harness.suites.hinter import Hinter, lexicon, sampling
+    from harness.language.verdict_cache import DEFAULT, KeptVerdicts
+    from harness.suites.hinter import lexicon, sampling
+    from harness.suites.hinter.suite import Hinter
 
     section = config.hinter
     if not section.attributes:
@@ -149,15 +150,16 @@ def hinter_suite(config: RunConfig) -> Suite:
 
 def biasfinder_suite(config: RunConfig) -> Suite:
     from harness.language import coreference
-    from harness.suites.biasfinder import BiasFinder, casting, names, sources
+    from harness.suites.biasfinder import fillers, names, sources
+    from harness.suites.biasfinder.gender_nouns import GenderNouns
     from harness.suites.biasfinder.occupation import Occupations
-    from harness.suites.biasfinder.words import GenderNouns
+    from harness.suites.biasfinder.suite import BiasFinder
 
     section, nouns = config.biasfinder, GenderNouns(names.gender_nouns())
     jobs = [noun.singular for noun in names.occupations()]
     limit = section.max_mutants_per_template
-    if limit is not None and limit < casting.LEAST:
-        raise ConfigError(f"biasfinder.max_mutants_per_template: give {casting.LEAST} or more, not {limit}")
+    if limit is not None and limit < fillers.LEAST:
+        raise ConfigError(f"biasfinder.max_mutants_per_template: give {fillers.LEAST} or more, not {limit}")
     if section.templates is not None:
         source: sources.Miner | sources.Given = sources.read(section.templates, section.characteristic)
     else:
@@ -166,7 +168,7 @@ def biasfinder_suite(config: RunConfig) -> Suite:
             raise ConfigError(f"biasfinder.parser: give spacy or spacy:NAME, not {section.parser!r}")
         resolver = coreference.load(section.coreference, pipeline or None)
         source = sources.Miner(section.characteristic or "gender", resolver, nouns, Occupations(jobs))
-    cast = casting.Casting(
+    cast = fillers.Casting(
         names.gender_names(section.names).first(section.names_a_class),
         names.country_names(section.names),
         jobs,
@@ -177,7 +179,8 @@ def biasfinder_suite(config: RunConfig) -> Suite:
 
 
 def eec_suite(config: RunConfig) -> Suite:
-    from harness.suites.eec import Eec, corpus
+    from harness.suites.eec import corpus
+    from harness.suites.eec.suite import Eec
 
     section, asked = config.eec, task(config.task, config.task_options.given)
     return Eec(
@@ -190,7 +193,7 @@ def eec_suite(config: RunConfig) -> Suite:
 
 
 def mtnlp_suite(config: RunConfig) -> Suite:
-    from harness.suites.mtnlp import MtNlp
+    from harness.suites.mtnlp.suite import MtNlp
 
     return MtNlp()
 

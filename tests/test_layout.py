@@ -25,11 +25,11 @@ MAY_NOT = {
     "errors": ("",),
     "statistics": ("",),
     "sections": ("",),
-    "language.surface": ("answering", "models", "pipeline", "cli", "report", "config"),
+    "language.surface": ("answering", "models", "audit", "studies", "cli", "report", "config"),
     "suites": (
         "answering",
         "models",
-        "pipeline",
+        "audit",
         "cli",
         "report",
         "config",
@@ -37,11 +37,11 @@ MAY_NOT = {
         "folder",
         "registry",
     ),
-    "answering": ("pipeline", "cli", "report", "suites", "models", "folder", "registry", "assembly"),
-    "models": ("pipeline", "cli", "report", "suites", "answering", "folder", "registry", "assembly"),
-    "report": ("pipeline", "cli", "models", "suites", "assembly", "registry"),
+    "answering": ("audit", "studies", "cli", "report", "suites", "models", "folder", "registry"),
+    "models": ("audit", "studies", "cli", "report", "suites", "answering", "folder", "registry"),
+    "report": ("audit", "studies", "cli", "models", "suites", "registry"),
     "documents": ("pipeline", "cli", "models", "suites", "answering", "report", "registry"),
-    "pipeline": ("cli",),
+    "audit": ("cli", "studies"),
 }
 
 

@@ -11,8 +11,9 @@ from typing import Any
 import polars as pl
 import pytest
 
-from harness import assembly, config, pipeline, registry
+from harness import config, registry
 from harness.answering.numbers import RatingReader
+from harness.audit import assembly, pipeline
 from harness.core import DocumentOptions, Reply, Token
 from harness.errors import ConfigError, ModelError, TaskError
 

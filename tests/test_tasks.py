@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from harness import assembly, config, documents, registry
+from harness import config, documents, registry
 from harness.answering import render
 from harness.answering.parse import LabelReader
+from harness.audit import assembly
 from harness.cli.tasks import command
 from harness.core import Document, DocumentOptions, Reply, Task
 from harness.errors import ConfigError, DocumentError, TaskError

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from harness.answering.keeping import Stats
+    from harness.answering.cache_admin import Stats
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -44,9 +44,9 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON alone on standard output.")
 def stats(path: Path, as_json: bool) -> None:
     """Count what is kept: replies, tokens and times, by model and endpoint."""
-    from harness.answering import keeping
+    from harness.answering import cache_admin
 
-    found = keeping.stats(path)
+    found = cache_admin.stats(path)
     if as_json:
         click.echo(json.dumps(found.as_dict(), indent=2))
     else:
@@ -84,14 +84,14 @@ def explain(request_: str, other: str | None, path: Path) -> None:
     A KEY may be its first characters. With one KEY, or the JSON of a request (a FILE, or - for standard
     input), the other request is the nearest that is kept.
     """
-    from harness.answering import keeping
+    from harness.answering import cache_admin
 
-    with keeping.opened(path) as db:
-        if request_ == "-" or (not keeping.KEY.fullmatch(request_) and Path(request_).is_file()):
-            one = keeping.asked(_read(request_), "standard input" if request_ == "-" else request_)
+    with cache_admin.opened(path) as db:
+        if request_ == "-" or (not cache_admin.KEY.fullmatch(request_) and Path(request_).is_file()):
+            one = cache_admin.asked(_read(request_), "standard input" if request_ == "-" else request_)
         else:
-            one = keeping.find(db, path, request_)
-        kept = keeping.find(db, path, other) if other else keeping.nearest(db, one)
+            one = cache_admin.find(db, path, request_)
+        kept = cache_admin.find(db, path, other) if other else cache_admin.nearest(db, one)
         if (
             not other
             and one.state == "asked"
@@ -105,11 +105,11 @@ def explain(request_: str, other: str | None, path: Path) -> None:
         click.echo(f"{one.key}: nothing else is kept in {path}")
     elif other:
         names = (f"in {one.key[:SHORT]}", f"in {kept.key[:SHORT]}")
-        lines = keeping.differences(one.payload, kept.payload, names)
+        lines = cache_admin.differences(one.payload, kept.payload, names)
         click.echo("\n".join(lines) or f"{one.key}: the same request")
     else:
         click.echo(f"{one.key} against the nearest kept request, {kept.key}:")
-        click.echo("\n".join(keeping.differences(kept.payload, one.payload, ("kept", "asked"))))
+        click.echo("\n".join(cache_admin.differences(kept.payload, one.payload, ("kept", "asked"))))
 
 
 def _read(name: str) -> bytes:
@@ -128,9 +128,9 @@ def _read(name: str) -> bytes:
 @click.option("--dry-run", is_flag=True, help="Say how many, delete nothing.")
 def prune(path: Path, older_than: str, model: str | None, dry_run: bool) -> None:
     """Delete old replies and give their space back; what is deleted is asked, and paid for, again."""
-    from harness.answering import keeping
+    from harness.answering import cache_admin
 
-    count = keeping.prune(path, _moment(older_than), model, dry_run)
+    count = cache_admin.prune(path, _moment(older_than), model, dry_run)
     click.echo(f"{count:,} replies {'would be' if dry_run else 'were'} deleted from {path}")
 
 
@@ -153,10 +153,10 @@ def _moment(text: str) -> float:
 @at
 def export(file: str, path: Path) -> None:
     """Write every reply with its request to FILE (- for standard output), one JSON a line."""
-    from harness.answering import keeping
+    from harness.answering import cache_admin
     from harness.errors import CacheError
 
-    lines = keeping.export(path)
+    lines = cache_admin.export(path)
     if file == "-":
         count = _pour(lines, sys.stdout.buffer.write)
         sys.stdout.buffer.flush()
@@ -199,15 +199,15 @@ def _pour(lines: Iterable[bytes], write: Callable[[bytes], object]) -> int:
 @at
 def import_(file: str, path: Path) -> None:
     """Add the replies of an export (FILE, or - for standard input); what is kept already stays."""
-    from harness.answering import keeping
+    from harness.answering import cache_admin
     from harness.errors import CacheError
 
     if file == "-":
-        added, given = keeping.import_(path, sys.stdin.buffer, "standard input")
+        added, given = cache_admin.import_(path, sys.stdin.buffer, "standard input")
     else:
         try:
             with Path(file).open("rb") as lines:
-                added, given = keeping.import_(path, lines, file)
+                added, given = cache_admin.import_(path, lines, file)
         except OSError as error:
             raise CacheError(f"{file}: {error.strerror}") from error
     click.echo(f"{added:,} replies imported into {path}, {given - added:,} were kept already", err=True)

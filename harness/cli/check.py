@@ -11,9 +11,9 @@ import click
 from harness.cli.options import configuration, settings
 
 if TYPE_CHECKING:
+    from harness.audit.pipeline import Checked
     from harness.config import RunConfig
     from harness.core import Case
-    from harness.pipeline import Checked
 
 EXPLAINED = 5
 
@@ -28,7 +28,7 @@ def command(text: str, config_file: str | None, explain: bool, as_json: bool, **
     """Ask about TEXT ("-": standard input) and all its mutants, and show every answer side by side."""
     import asyncio
 
-    from harness import pipeline
+    from harness.audit import pipeline
     from harness.report import explained
 
     if text == "-":
@@ -57,7 +57,7 @@ def _explained(config: RunConfig, checked: Checked) -> dict[str, dict[str, Any]]
     """The explanations of the first flips, by case."""
     import asyncio
 
-    from harness.explaining.run import explain_checked
+    from harness.studies.explaining.run import explain_checked
 
     flips = sum(verdict.status == "biased" for verdict in checked.verdicts.values())
     if not flips:

@@ -12,7 +12,7 @@ import click
 if TYPE_CHECKING:
     from harness.folder import RunFolder
     from harness.report.comparison import Run
-    from harness.suites.eec import Eec
+    from harness.suites.eec.suite import Eec
 
 Compared = dict[str, Any]
 
@@ -121,8 +121,9 @@ def _systems(paths: Sequence[Path], folders: Sequence[Path], corpus: Path | None
     """Runs and score files on one corpus."""
     from harness.errors import RunError
     from harness.folder import RunFolder
-    from harness.suites.eec import comparison, results
+    from harness.suites.eec import assessments
     from harness.suites.eec import corpus as corpora
+    from harness.suites.eec import systems as eec_systems
     from harness.suites.eec.scores import read_scores
 
     suites = {path: _suite(RunFolder(path)) for path in folders}
@@ -135,11 +136,11 @@ def _systems(paths: Sequence[Path], folders: Sequence[Path], corpus: Path | None
     for path, name in zip(paths, names(paths), strict=True):
         if path in suites:
             suite, read = suites[path], _scores(RunFolder(path))
-            systems.append(comparison.System(name, suite.rates or "score", read, len(sentences)))
+            systems.append(eec_systems.System(name, suite.rates or "score", read, len(sentences)))
         else:
             file = read_scores(path, sentences)
-            systems.append(comparison.System(name, file.dimension or "score", file.scores, len(sentences)))
-    compared = comparison.compare(systems, results.pairings(spec))
+            systems.append(eec_systems.System(name, file.dimension or "score", file.scores, len(sentences)))
+    compared = eec_systems.compare(systems, assessments.pairings(spec))
     if empty := next((block["system"] for block in compared["systems"] if not block["results"]), None):
         raise RunError(f"{empty} has no pair of sentences of the corpus {spec.name!r} with both scores")
     return compared
@@ -148,7 +149,7 @@ def _systems(paths: Sequence[Path], folders: Sequence[Path], corpus: Path | None
 def _suite(folder: RunFolder) -> Eec:
     """The suite of a run, from its resolved configuration."""
     from harness import config, registry
-    from harness.suites.eec import Eec
+    from harness.suites.eec.suite import Eec
 
     suite = registry.suite(config.load(folder.path / "run.toml"))
     assert isinstance(suite, Eec)

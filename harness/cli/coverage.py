@@ -37,11 +37,11 @@ def command(
 
     BoundCov and SActCov (S²LCT, Equations 1 and 2), with curves by the number of texts.
     """
-    from harness import coverage
     from harness.cli.progress import counted
-    from harness.fluency import open_run
-    from harness.models.neurons import PREFIX, Neurons
     from harness.report import coverage as pages
+    from harness.studies import coverage
+    from harness.studies.fluency import open_run
+    from harness.studies.neurons import PREFIX, Neurons
 
     if not model.startswith(PREFIX):
         raise click.UsageError(

@@ -66,7 +66,7 @@ def _lexicon(path: str | None) -> str:
 
 
 async def _answer(config: Any) -> str:
-    from harness.assembly import assemble
+    from harness.audit.assembly import assemble
     from harness.core import Case
 
     audit = assemble(config)

@@ -16,7 +16,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from harness import pipeline
+from harness.audit import pipeline
 from harness.config import RunConfig
 
 Result = TypeVar("Result")

@@ -54,11 +54,12 @@ def command(
     """
     import asyncio
 
-    from harness import config, pipeline
+    from harness import config
+    from harness.audit import pipeline
     from harness.cli.progress import counted
-    from harness.explaining.flips import Settings
-    from harness.explaining.run import explain
     from harness.folder import RunFolder
+    from harness.studies.explaining.flips import Settings
+    from harness.studies.explaining.run import explain
 
     folder = RunFolder.existing(run)
     settings = Settings(method, probability, mask, whole)

@@ -24,7 +24,7 @@ def command(file: str, config_file: str | None, again: bool, as_json: bool, **op
     import asyncio
     from pathlib import Path
 
-    from harness.batching.files import export
+    from harness.audit.batching.files import export
 
     counts = asyncio.run(export(configuration(config_file, options), Path(file), again))
     if as_json:

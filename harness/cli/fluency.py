@@ -13,7 +13,7 @@ from harness.cli.options import only
 
 if TYPE_CHECKING:
     from harness.folder import RunFolder
-    from harness.models.likelihood import Scorer
+    from harness.studies.fluency.scorers.likelihood import Scorer
 
 MODEL = ("model.name", "model.model_file", "model.base_url", "model.api_key_env", "model.api_key_file")
 UNITS = {"log_likelihood": "mean log-likelihood of a token, in nats; higher is more fluent"} | {
@@ -35,8 +35,8 @@ def command(
 
     By their likelihood under the model audited or another one (--model, --base-url), or by LanguageTool.
     """
-    from harness import fluency
     from harness.cli.progress import counted
+    from harness.studies import fluency
 
     folder = fluency.open_run(run)
     judge = _judge(folder, languagetool, {key: value for key, value in model.items() if value is not None})
@@ -51,7 +51,7 @@ def _judge(folder: RunFolder, url: str | None, model: dict[str, str]) -> Scorer:
     """LanguageTool, or the run's own model with what was given on top."""
     from harness import config
     from harness.errors import ConfigError
-    from harness.fluency import sources
+    from harness.studies.fluency import sources
 
     if url is not None:
         if model:

@@ -13,8 +13,8 @@ import click
 from harness.cli.options import configuration, shared
 
 if TYPE_CHECKING:
+    from harness.audit.generation import Engine
     from harness.config import RunConfig
-    from harness.generation import Engine
 
 COUNTS = ("suite", "documents", "eligible", "generated", "valid")
 SHOWN_TEMPLATES, SHOWN_CHARACTERS = 3, 200
@@ -40,10 +40,10 @@ def command(
     **options: Any,
 ) -> None:
     """Write the cases of a run (cases/*.parquet) and stop; `hinter run` goes on from there."""
-    from harness import pipeline
+    from harness.audit import pipeline
     from harness.cli.execution import stoppable
     from harness.cli.progress import counted
-    from harness.report import words
+    from harness.report import wording
 
     if ray_address is not None and engine != "ray":
         raise click.UsageError("--ray-address needs --engine ray")
@@ -55,7 +55,7 @@ def command(
         return
     reasons = ", ".join(f"{reason} {count:,}" for reason, count in made["discarded_by_reason"].items())
     click.echo(
-        f"{words.made(*(made[key] for key in COUNTS))}, "
+        f"{wording.made(*(made[key] for key in COUNTS))}, "
         f"{made['discarded']:,} discarded{f' ({reasons})' if reasons else ''}\n{made['folder']}/cases"
     )
     if (templates := Path(made["folder"]) / "templates.parquet").exists():
@@ -74,12 +74,12 @@ def _templates(path: Path) -> str:
 @contextmanager
 def _started(engine: str, address: str | None, config: RunConfig) -> Iterator[Engine]:
     """The engine called ``engine``; a cluster is looked for before any text is read."""
-    from harness import generation
+    from harness.audit import generation
 
     if engine == "processes":
         yield generation.make
         return
-    from harness import generation_ray
+    from harness.audit import generation_ray
 
     actors = config.workers if "workers" in config.model_fields_set else None
     with generation_ray.connected(address):

@@ -20,7 +20,7 @@ def command(files: tuple[str, ...], cache: str | None, as_json: bool) -> int:
     from pathlib import Path
 
     from harness.answering.cache import DEFAULT
-    from harness.batching.files import take_in
+    from harness.audit.batching.files import take_in
 
     taken = asyncio.run(take_in(Path(cache) if cache else DEFAULT, [Path(file) for file in files]))
     counts = taken.to_json()

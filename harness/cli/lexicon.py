@@ -48,14 +48,14 @@ def validate(path: str | None, parser: str) -> int:
     the tagger change number or part of speech.
     """
     from harness.language import parsers
-    from harness.suites.hinter import grammar, lexicon, spelling, validation
+    from harness.suites.hinter import lexicon, lexicon_lint, pair_checks, validation
 
     found = lexicon.load(path)
-    faults = [*spelling.faults(path), *validation.faults(found)]
+    faults = [*lexicon_lint.faults(path), *validation.faults(found)]
     for fault in faults:
         click.echo(fault)
     tagger = parsers.load(parser)
-    for note in (*validation.notes(found), *(grammar.notes(found, tagger) if tagger else ())):
+    for note in (*validation.notes(found), *(pair_checks.notes(found, tagger) if tagger else ())):
         click.echo(f"note: {note}")
     words = sum(len(a.words) for a in found.attributes.values())
     click.echo(

@@ -17,8 +17,8 @@ def command(config_file: str | None, as_json: bool, **options: Any) -> None:
     """Count what a run with the same options would make and send; send nothing."""
     import asyncio
 
-    from harness.planning import plan
-    from harness.report.words import TERMS
+    from harness.audit.planning import plan
+    from harness.report.wording import TERMS
 
     counts = asyncio.run(plan(configuration(config_file, options)))
     if as_json:

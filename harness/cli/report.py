@@ -13,7 +13,7 @@ import click
 @click.option("--json", "as_json", is_flag=True, help="Print summary.json on standard output.")
 def command(run: Path, as_json: bool) -> None:
     """Render the report of the run in folder RUN again, from its files."""
-    from harness import pipeline
+    from harness.audit import pipeline
     from harness.errors import RunError
     from harness.folder import RunFolder
     from harness.report import terminal

@@ -30,10 +30,11 @@ def export(run: Path, sample: int, seed: int, out: Path | None) -> None:
     In each row they fill in label, relevance (1 to 5: is the text about what it should be?) and fluency (1 to
     5).
     """
-    from harness import config, fluency
+    from harness import config
     from harness.errors import RunError
-    from harness.review import sheet
-    from harness.review.sample import by_kind, pairs
+    from harness.studies import fluency
+    from harness.studies.review import sheet
+    from harness.studies.review.sample import by_kind, pairs
 
     folder = fluency.open_run(run)
     target = out or run / "review.csv"
@@ -52,9 +53,10 @@ def export(run: Path, sample: int, seed: int, out: Path | None) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print review.json on standard output.")
 def import_(run: Path, files: tuple[Path, ...], seed: int, as_json: bool) -> None:
     """Read the filled sheets FILES, one of each annotator, and say what they say: RUN/review.json."""
-    from harness import config, fluency, registry
+    from harness import config, registry
     from harness.errors import DocumentError
-    from harness.review import figures, sheet
+    from harness.studies import fluency
+    from harness.studies.review import figures, sheet
 
     folder = fluency.open_run(run)
     settings = config.load(run / "run.toml")

@@ -42,7 +42,7 @@ def command(name: str | None, config_file: str | None, **options: Any) -> None:
         for line in _listed():
             click.echo(line)
         return
-    from harness import assembly
+    from harness.audit import assembly
 
     config = configuration(config_file, {**options, "task": name})
     task, prompt, where = assembly.asked(config)

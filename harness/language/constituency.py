@@ -11,10 +11,10 @@ from itertools import takewhile
 from typing import Any
 
 from harness.errors import ParserError
+from harness.language.parsed_text import Reading
 from harness.language.parsers import default_pipeline
 from harness.language.parsers.spacy_parser import load_pipeline
 from harness.language.parsers.stanza_parser import find_models
-from harness.language.reading import Reading
 from harness.language.spacy_docs import reading
 from harness.language.trees import ROOT, Tree, phrase
 

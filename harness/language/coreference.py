@@ -14,8 +14,8 @@ from typing import Protocol
 
 from harness.errors import ParserError
 from harness.language.mentions import find, pronoun_slot, who_clause
+from harness.language.parsed_text import Reading
 from harness.language.persons import Gender, Mention, Vocabulary, vocabulary
-from harness.language.reading import Reading
 
 SUBJECTS = frozenset({"nsubj", "nsubjpass"})
 COPULAS = frozenset(

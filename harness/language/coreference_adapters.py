@@ -16,10 +16,10 @@ from harness.core import Span
 from harness.errors import ParserError
 from harness.language.coreference import Entity, Reader, Resolution, Resolver
 from harness.language.mentions import find
+from harness.language.parsed_text import Reading
 from harness.language.parsers import default_pipeline
 from harness.language.parsers.spacy_parser import load_pipeline
 from harness.language.persons import Mention, Vocabulary, vocabulary
-from harness.language.reading import Reading
 from harness.language.spacy_docs import SpacyReader, reading
 
 if TYPE_CHECKING:

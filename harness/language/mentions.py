@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from harness.core import Span
 from harness.language import person_names
+from harness.language.parsed_text import Reading
 from harness.language.persons import Gender, Mention, Vocabulary
-from harness.language.reading import Reading
 from harness.language.surface import Slot, paradigm, slot
 
 PARADIGM_GENDER: dict[str, Gender] = {"masculine": "male", "feminine": "female"}

@@ -10,8 +10,8 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from harness.core import Span
+from harness.language.parsed_text import Named, Reading
 from harness.language.persons import Gender, Mention, Vocabulary
-from harness.language.reading import Named, Reading
 
 NAME_TAGS = frozenset({"NNP", "NNPS"})
 PARTICLES = frozenset("de da di du del della der den van von la le el al bin ibn ten ter".split())  # noqa: SIM905

@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from harness.errors import ParserError
+from harness.language.parsed_text import Named, Reading, Token
 from harness.language.parsers import default_pipeline
 from harness.language.parsers.spacy_parser import load_pipeline
-from harness.language.reading import Named, Reading, Token
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc

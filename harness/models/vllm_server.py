@@ -23,7 +23,7 @@ from secrets import token_urlsafe
 from typing import IO, Any
 
 from harness.errors import ModelError
-from harness.models.guard import GRACE_SECONDS, Guarded
+from harness.models.supervisor import GRACE_SECONDS, Guarded
 
 log = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from harness import __version__
-from harness.report import words
+from harness.report import wording
 from harness.report.html import environment
 from harness.report.summary import SCORES, SEPARATOR
 from harness.sections import Bar, Plot, Section, Table, plain
@@ -310,9 +310,9 @@ def _headline(runs: Sequence[Run], pairs: Sequence[Mapping[str, Any]]) -> str:
             most, least = sorted((row["only_first"], row["only_second"]), reverse=True)
             attributes = " + ".join(row["attributes"])
             said.append(
-                f"{worse} is biased on more cases of {attributes}: {words.count(most)} where"
-                f" the other is not, against {words.count(least)} the other way"
-                f" (of {words.count(row['cases'])}; p = {row['p_holm']:.2g})."
+                f"{worse} is biased on more cases of {attributes}: {wording.count(most)} where"
+                f" the other is not, against {wording.count(least)} the other way"
+                f" (of {wording.count(row['cases'])}; p = {row['p_holm']:.2g})."
             )
     none = "On the cases they share, no two runs differ by more than chance, in any attribute set."
     return " ".join(said) or none
@@ -321,4 +321,4 @@ def _headline(runs: Sequence[Run], pairs: Sequence[Mapping[str, Any]]) -> str:
 def _share(value: float | None, bounds: Sequence[float] | None) -> str | None:
     if value is None:
         return None
-    return words.percent(value) + (f" ({words.interval(bounds)})" if bounds else "")
+    return wording.percent(value) + (f" ({wording.interval(bounds)})" if bounds else "")

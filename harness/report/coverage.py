@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from harness.report.cells import written
 from harness.report.html import environment
-from harness.report.sections import written
 from harness.sections import Line, Plot, Section, Table, plain
 
 COLUMNS = ("suite", "texts", "left out", "above the bounds", "below", "BoundCov", "SActCov")

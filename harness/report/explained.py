@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.report.differences import Piece, changes, excerpt
+from harness.language.differences import Piece, changes, excerpt
 
 BARS = 12
 LEGEND = "*: not the same in both texts; +: enough, with the others so marked, to keep the answer"

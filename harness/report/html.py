@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from harness.report import explained, sections, words
-from harness.report.differences import Piece, changes, excerpt, left_out
+from harness.language.differences import Piece, changes, excerpt, left_out
+from harness.report import cells, explained, wording
 
 if TYPE_CHECKING:
     import polars as pl
@@ -74,8 +74,8 @@ def render(folder: RunFolder, figures: Mapping[str, Any], limit: int = MAX_CARDS
             findings=shown if own else [],
             appended=[] if own else shown,
             beyond_noise=any(row.get("p_holm") is not None for row in rows),
-            headline=words.headline(figures),
-            missing=[*filter(None, [words.chosen(figures)]), *words.missing(figures)],
+            headline=wording.headline(figures),
+            missing=[*filter(None, [wording.chosen(figures)]), *wording.missing(figures)],
             notes=[*filter(None, _notes(figures))],
             charted=[row for row in rows if row["rate"] is not None],
             axis=axis(rows),
@@ -83,16 +83,16 @@ def render(folder: RunFolder, figures: Mapping[str, Any], limit: int = MAX_CARDS
             cards=list(cards(folder, chosen)),
             explained={case: explained.view(one) for case, one in explanations.items()},
             total=total,
-            words=words,
+            wording=wording,
         )
     )
 
 
 def _notes(figures: Mapping[str, Any]) -> Iterator[str]:
-    yield words.noise(figures)
-    yield from words.cautions(figures)
-    yield from words.estimates(figures)
-    yield words.discarded(figures)
+    yield wording.noise(figures)
+    yield from wording.cautions(figures)
+    yield from wording.estimates(figures)
+    yield wording.discarded(figures)
 
 
 def environment() -> Environment:
@@ -107,13 +107,13 @@ def environment() -> Environment:
         undefined=StrictUndefined,
     )
     environment.filters |= {
-        "percent": words.percent,
-        "interval": words.interval,
-        "count": words.count,
-        "chance": words.chance,
-        "biased": words.biased,
-        "written": sections.written,
-        "scale": sections.scale,
+        "percent": wording.percent,
+        "interval": wording.interval,
+        "count": wording.count,
+        "chance": wording.chance,
+        "biased": wording.biased,
+        "written": cells.written,
+        "scale": cells.scale,
         "unit": lambda text: text.replace(" %", "\u00a0%"),
     }
     return environment

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
-from harness.report import words
+from harness.report import wording
 
 if TYPE_CHECKING:
     import polars as pl
@@ -60,7 +60,7 @@ def _suite(folder: RunFolder, row: Mapping[str, Any]) -> ET.Element:
         elif found["undetermined"] == found["tests"]:
             outcomes["skipped"] += 1
             ET.SubElement(
-                case, "skipped", message=f"{words.counted(found['tests'], 'mutant')}, all undetermined"
+                case, "skipped", message=f"{wording.counted(found['tests'], 'mutant')}, all undetermined"
             )
     suite.set("tests", str(documents.height))
     suite.set("failures", str(outcomes["failure"]))
@@ -96,8 +96,8 @@ def _documents(folder: RunFolder, key: str) -> pl.DataFrame:
 
 
 def _message(found: Mapping[str, Any]) -> str:
-    hidden = f", {words.count(found['hidden'])} of them hidden" if found["hidden"] else ""
-    tests = words.counted(found["tests"], "mutant")
+    hidden = f", {wording.count(found['hidden'])} of them hidden" if found["hidden"] else ""
+    tests = wording.counted(found["tests"], "mutant")
     return f"{found['biased']} of {tests} changed the answer{hidden}: {found['example']}"
 
 

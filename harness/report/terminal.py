@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from harness.report.sections import written
-from harness.report.words import cautions, chosen, discarded, estimates, headline, made, noise, percent
+from harness.report.cells import written
+from harness.report.wording import cautions, chosen, discarded, estimates, headline, made, noise, percent
 
 
 def table(figures: Mapping[str, Any]) -> Table:

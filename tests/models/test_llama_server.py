@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 import xllamacpp
 
-from harness import config, pipeline
+from harness import config
+from harness.audit import pipeline
 from harness.errors import EndpointError, ModelError
 from harness.models import weights
 

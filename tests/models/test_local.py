@@ -11,9 +11,9 @@ import pytest
 
 from harness.answering.margin import NEAR_TIE, log_odds, margin
 from harness.core import Document, Failure, Message, Reply, Request
+from harness.documents.shortening import Shortener
 from harness.errors import ModelError
 from harness.models import local, weights
-from harness.shortening import Shortener
 
 LABELS = ("Negative", "Positive")
 SAMPLING = {"temperature": 0.0, "max_tokens": 16, "seed": 0, "logprobs": True}

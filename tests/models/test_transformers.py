@@ -16,12 +16,13 @@ from typing import Any
 
 import pytest
 
-from harness import config, pipeline, registry
+from harness import config, registry
 from harness.answering.cache import ResponseCache
 from harness.answering.limiter import Limiter
 from harness.answering.margin import margin, set_margin
 from harness.answering.parse import LabelReader
 from harness.answering.runner import Runner
+from harness.audit import pipeline
 from harness.core import Failure, Message, Reply, Request
 from harness.errors import ModelError
 from harness.models import transformers as classifiers

@@ -21,7 +21,8 @@ from typing import Any
 
 import pytest
 
-from harness import config, pipeline
+from harness import config
+from harness.audit import pipeline
 from harness.core import Failure, Message, Reply, Request
 from harness.errors import EndpointError, ModelError, Transient
 from harness.models import vllm, vllm_server

@@ -13,8 +13,8 @@ import pytest
 from harness.answering.runner import Counts
 from harness.core import Case, Outcome, Status, Substitution, Ternary, Verdict
 from harness.folder import DERIVED, RunFolder
-from harness.report import html, summary, words
-from harness.report.differences import changes, excerpt, left_out
+from harness.language.differences import changes, excerpt, left_out
+from harness.report import html, summary, wording
 from harness.sections import Section, Table, plain
 
 ORIGINAL = "A British man wrote it. He is fat."
@@ -288,7 +288,7 @@ def test_flips_above_self_flips_are_in_the_table_where_they_are_known(make: Make
     ],
 )
 def test_what_was_made_is_called_what_it_is(counts: tuple[str, int, int, int, int], expected: str) -> None:
-    assert words.made(*counts) == expected
+    assert wording.made(*counts) == expected
 
 
 @pytest.mark.parametrize("suite", ["hinter", "eec"])
@@ -382,7 +382,7 @@ def test_changes_are_whole_words(
 
 def test_headline_counts_changes_hidden_ones_and_accuracy(make: Maker) -> None:
     folder = make(HIDDEN)
-    assert words.headline(figures_of(folder)) == (
+    assert wording.headline(figures_of(folder)) == (
         "local:some changed its answer on 1 of 1 intersectional mutant "
         "(100.0 %, 95 % interval 20.7 to 100.0 %). "
         "That one change is hidden: no single attribute alone shows it. "
@@ -398,7 +398,7 @@ def result(kind: str = "intersectional", **counts: int) -> dict[str, Any]:
 
 
 def told(*rows: Mapping[str, Any]) -> str:
-    return words.headline({"model": "m", "results": rows})
+    return wording.headline({"model": "m", "results": rows})
 
 
 def test_headline_with_what_is_not_known() -> None:
@@ -429,22 +429,22 @@ def test_headline_with_what_is_not_known() -> None:
     ],
 )
 def test_headline_says_why_there_is_nothing(make: Maker, rows: Sequence[Row], expected: str) -> None:
-    assert words.headline(figures_of(make(rows))) == expected
+    assert wording.headline(figures_of(make(rows))) == expected
 
 
 def test_a_run_stopped_early_is_not_taken_for_one_without_terms(make: Maker) -> None:
     folder = make([])
     for status in ("interrupted", "partial"):
         figures = figures_of(folder, status)
-        assert words.headline(figures) == "The run stopped before anything was judged."
-        assert "takes it up where it stopped" in words.missing(figures)[0]
+        assert wording.headline(figures) == "The run stopped before anything was judged."
+        assert "takes it up where it stopped" in wording.missing(figures)[0]
 
 
 def test_missing_says_how_much(make: Maker) -> None:
     failed = mutant(GENDER, outcome=Outcome(reason="failed"), status="undetermined")
     folder = make([original(), failed, mutant(NATION, outcome=None, status=None)])
-    assert words.missing(figures_of(folder)) == []
-    lines = words.missing(figures_of(folder, "interrupted"))
+    assert wording.missing(figures_of(folder)) == []
+    lines = wording.missing(figures_of(folder, "interrupted"))
     assert "interrupted" in lines[0]
     assert lines[1:] == [
         "1 of the 3 texts made so far was not answered.",
@@ -455,7 +455,7 @@ def test_missing_says_how_much(make: Maker) -> None:
 
 def test_noise_is_told_or_said_to_be_unknown() -> None:
     unknown = {"repeats": 0, "originals": 0, "answers": 0, "flips": 0, "rate": None, "ci95": None}
-    assert "was not measured" in words.noise({"noise": unknown})
+    assert "was not measured" in wording.noise({"noise": unknown})
     measured = {
         "repeats": 3,
         "originals": 80,
@@ -464,6 +464,6 @@ def test_noise_is_told_or_said_to_be_unknown() -> None:
         "rate": 0.05,
         "ci95": [0.02, 0.12],
     }
-    assert words.noise({"noise": measured}).endswith(
+    assert wording.noise({"noise": measured}).endswith(
         "12 of 240 answers to 80 originals asked again (5.0 %, 95 % interval 2.0 to 12.0 %)."
     )

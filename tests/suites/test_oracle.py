@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.core import UNREAD, Case, Outcome, Role, Status, Substitution, Ternary, Verdict
-from harness.suites.hinter import oracle
+from harness.suites import oracle
 
 Answer = Literal["P", "N", "unread", "invalid"]
 Names = frozenset[str]

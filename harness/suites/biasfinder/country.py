@@ -5,8 +5,8 @@ from __future__ import annotations
 from harness.core import Document
 from harness.language.coreference import Resolution
 from harness.suites.biasfinder.gender import names, the_person
+from harness.suites.biasfinder.gender_nouns import GenderNouns
 from harness.suites.biasfinder.templates import Refusal, Slot, Template, cut
-from harness.suites.biasfinder.words import GenderNouns
 
 
 def template(document: Document, resolution: Resolution, nouns: GenderNouns) -> Template | Refusal:

@@ -7,8 +7,7 @@ from functools import partial
 
 from harness.language.persons import Gender
 from harness.language.surface import takes_an
-from harness.suites.biasfinder.templates import COUNTRY_KINDS, Template, fill
-from harness.suites.biasfinder.words import (
+from harness.suites.biasfinder.gender_nouns import (
     COUNTERPART_TITLES,
     PRONOUNS,
     TITLES,
@@ -16,6 +15,7 @@ from harness.suites.biasfinder.words import (
     Number,
     dressed,
 )
+from harness.suites.biasfinder.templates import COUNTRY_KINDS, Template, fill
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from harness.core import Document, Span
 from harness.language.coreference import Entity, Resolution
 from harness.language.mentions import pronoun_slot
+from harness.language.parsed_text import Reading
 from harness.language.persons import Mention
-from harness.language.reading import Reading
-from harness.suites.biasfinder.doubts import doubt
+from harness.suites.biasfinder.gender_nouns import MARKED, PRONOUN_KINDS, TITLES, GenderNouns
+from harness.suites.biasfinder.rejections import doubt
 from harness.suites.biasfinder.templates import Kind, Refusal, Slot, Template, cut
-from harness.suites.biasfinder.words import MARKED, PRONOUN_KINDS, TITLES, GenderNouns
 
 PARTITIVES = frozenset({"one", "kind", "sort", "type", "part"})
 

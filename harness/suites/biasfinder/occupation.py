@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from harness.core import Document
 from harness.language.coreference import Resolution
-from harness.language.reading import Reading
+from harness.language.parsed_text import Reading
 from harness.suites.biasfinder.templates import Refusal, Slot, Template, cut
 
 # What may stand on the left of an occupation and is no modifier of it.

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from harness.core import Case, Outcome, Status, Ternary, Verdict
-from harness.suites.hinter.oracle import compare, hidden, smaller
+from harness.suites.oracle import compare, hidden, smaller
 
 RELATION = "pairs"
 

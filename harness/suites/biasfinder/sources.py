@@ -14,9 +14,9 @@ from harness.core import Document
 from harness.errors import TemplateError
 from harness.language.coreference import Resolution, Resolver
 from harness.suites.biasfinder import country, gender, occupation, templates
+from harness.suites.biasfinder.gender_nouns import GenderNouns
 from harness.suites.biasfinder.occupation import Occupations
 from harness.suites.biasfinder.templates import Characteristic, Refusal, Template
-from harness.suites.biasfinder.words import GenderNouns
 
 BATCH_DOCUMENTS = 32
 

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from harness.core import Span
 from harness.language.parsers import Parser, Split
-from harness.suites.hinter.comparison import DEPENDENCY, MOVED, POS, check, compare
+from harness.suites.hinter.tag_comparison import DEPENDENCY, MOVED, POS, check, compare
 
 Pair = tuple[str, str]
 """A sentence as it was, and changed."""

@@ -19,7 +19,7 @@ from pathlib import Path
 import tomli_w
 
 from harness.errors import LexiconError
-from harness.suites.hinter.spelling import cleaned
+from harness.suites.hinter.lexicon_lint import cleaned
 
 GROUP_COLUMNS = ("targetMinority", "group")
 CATEGORY_COLUMNS = ("targetCategory", "category")

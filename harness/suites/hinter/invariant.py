@@ -18,9 +18,9 @@ from dataclasses import dataclass, field
 
 from harness.core import Span
 from harness.language.surface import Edit, apply, containing
-from harness.suites.hinter.comparison import MOVED
 from harness.suites.hinter.conformity import Conformity, Pair
 from harness.suites.hinter.mutation import Mutation, Variations, mutations
+from harness.suites.hinter.tag_comparison import MOVED
 
 Place = tuple[int, tuple[int, ...]]
 """A sentence, by index, and the variations that meet in it, by number."""

@@ -10,7 +10,7 @@ import tomli_w
 
 from harness.errors import LexiconError
 from harness.suites.hinter.lexicon import Pair
-from harness.suites.hinter.spelling import cleaned, stray
+from harness.suites.hinter.lexicon_lint import cleaned, stray
 
 SEPARATOR = ";"
 

@@ -13,18 +13,20 @@ from typing import Any
 import polars as pl
 import pytest
 
-from harness import config, pipeline, registry
+from harness import config, registry
+from harness.audit import pipeline
 from harness.core import Case, Document
 from harness.errors import ConfigError, TemplateError
 from harness.language import coreference
 from harness.language.coreference import Resolver
-from harness.suites.biasfinder import BiasFinder, sources
-from harness.suites.biasfinder.casting import COMBINED_MUTANTS, Casting
+from harness.suites.biasfinder import sources
+from harness.suites.biasfinder.fillers import COMBINED_MUTANTS, Casting
+from harness.suites.biasfinder.gender_nouns import GenderNouns
 from harness.suites.biasfinder.names import country_names, gender_names, gender_nouns, occupations
 from harness.suites.biasfinder.occupation import Occupations
 from harness.suites.biasfinder.sources import Given, Miner, Sourced
+from harness.suites.biasfinder.suite import BiasFinder
 from harness.suites.biasfinder.templates import Characteristic, parse
-from harness.suites.biasfinder.words import GenderNouns
 
 NOUNS = GenderNouns(gender_nouns())
 JOBS = [noun.singular for noun in occupations()]

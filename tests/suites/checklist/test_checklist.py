@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from harness import assembly, config, pipeline
+from harness import config
+from harness.audit import assembly, pipeline
 from harness.errors import ConfigError
 from tests.servers import Answer, Script, completion, serve
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from harness.suites.eec.assessments import Pairings, pairings
 from harness.suites.eec.corpus import Sentence, Spec, load, sentences
-from harness.suites.eec.results import Pairings, pairings
 
 
 @pytest.fixture(scope="session")

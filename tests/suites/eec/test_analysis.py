@@ -7,10 +7,10 @@ import pytest
 from scipy.stats import ttest_rel
 
 from harness.suites.eec.analysis import assess, differences, directions
+from harness.suites.eec.assessments import Pairings, examine
 from harness.suites.eec.corpus import Comparison, Sentence
 from harness.suites.eec.labels import assess_labels, indicator
 from harness.suites.eec.pairing import Member, Pair
-from harness.suites.eec.results import Pairings, examine
 from harness.suites.eec.tables import Submission, bias_table, box_plot
 
 GENDER = Comparison("gender", "female", "male")

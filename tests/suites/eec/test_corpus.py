@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import ConfigError
+from harness.suites.eec.assessments import Pairings
 from harness.suites.eec.corpus import Comparison, Sentence, Spec, load, parse, sentences
 from harness.suites.eec.pairing import SUBSETS, pairs, select
-from harness.suites.eec.results import Pairings
 from harness.suites.eec.templates import fill
 
 GENDER = Comparison("gender", "female", "male")

@@ -9,9 +9,9 @@ import pytest
 
 from harness.statistics import adjusted, paired_t
 from harness.suites.eec.analysis import Difference, differences
+from harness.suites.eec.assessments import Pairings
 from harness.suites.eec.corpus import Comparison, Sentence, Spec, parse, sentences
 from harness.suites.eec.pairing import pairs
-from harness.suites.eec.results import Pairings
 from harness.suites.eec.robustness import by_template, clustered_mean, exchange_persons, robustness
 
 GENDER = Comparison("gender", "female", "male")

@@ -12,8 +12,9 @@ import polars as pl
 import pytest
 
 from harness.core import Case, Outcome
-from harness.suites.eec import Eec, corpus
+from harness.suites.eec import corpus
 from harness.suites.eec.corpus import Spec
+from harness.suites.eec.suite import Eec
 
 
 class Answers:

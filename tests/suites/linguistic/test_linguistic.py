@@ -12,8 +12,9 @@ import polars as pl
 from harness.core import Case, Document, Outcome, Verdict
 from harness.language import constituency
 from harness.language.parsers import CachedParser
-from harness.suites.linguistic import Linguistic, capabilities, grammar, oracle, results
+from harness.suites.linguistic import capabilities, counts, grammar, oracle
 from harness.suites.linguistic.expansion import Expander
+from harness.suites.linguistic.suite import Linguistic
 from tests.suites.linguistic.fixed import LEXICON, FixedSuggester
 
 LABELS = oracle.labels(["negative", "neutral", "positive"])
@@ -142,7 +143,7 @@ def test_rates_have_their_counts_and_pass_to_fail_its_own_denominator() -> None:
     ]
     cases = [case for some, _ in groups for case in some]
     verdicts = [v for some, outcomes in groups for v in oracle.judge(some, outcomes, LABELS)]
-    (row,) = results.count(Frames(cases, verdicts))
+    (row,) = counts.count(Frames(cases, verdicts))
     plain = row.plain()
     assert (plain["seeds"], plain["seeds_failed"]) == (3, 1)
     assert (plain["expansions"], plain["expansions_failed"]) == (7, 5)
@@ -171,6 +172,6 @@ def test_the_summary_has_a_block_a_headline_and_a_section(parser: CachedParser) 
 
 
 def test_a_run_that_found_no_seed_says_so() -> None:
-    figures = results.figures([], {}, {}, True)
+    figures = counts.figures([], {}, {}, True)
     assert figures["headline"].startswith("No seed was found")
     assert figures["sections"] == []

@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from harness import config, pipeline, registry
+from harness import config, registry
+from harness.audit import pipeline
 from harness.cli.generate import command as generate
 from harness.core import DocumentOptions
 from harness.errors import ConfigError, EndpointError, HarnessError, LexiconError, ModelError, ParserError
 from harness.folder import RunFolder
-from harness.suites.linguistic import Linguistic
+from harness.suites.linguistic.suite import Linguistic
 
 FLAT = {"task": "sst", "suite": "linguistic", "linguistic.trees": "flat", "linguistic.suggester": "ngram"}
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.core import Case, Document, Outcome, Verdict
-from harness.suites.mtnlp import MtNlp
-from harness.suites.mtnlp.words import person_nouns
+from harness.suites.mtnlp.person_nouns import person_nouns
+from harness.suites.mtnlp.suite import MtNlp
 
 SUITE = MtNlp()
 

@@ -1,0 +1,170 @@
+"""From a configuration to the parts of an audit, checked before anything is sent."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from harness import __version__, documents, registry
+from harness.answering import render
+from harness.answering.budget import TOKENS_A_MESSAGE, Budget, Prices
+from harness.answering.cache import DEFAULT as DEFAULT_CACHE
+from harness.answering.cache import ResponseCache
+from harness.answering.limiter import Limiter
+from harness.answering.plan import Planner
+from harness.answering.runner import Runner
+from harness.config import RunConfig
+from harness.core import Case, Document, DocumentOptions, Model, Suite, Task, canonical
+from harness.documents.shortening import TOKENS_A_MUTANT_ADDS, Shortener, estimate
+from harness.errors import ConfigError, ModelError, TaskError
+from harness.folder import RunFolder
+
+
+@dataclass(frozen=True)
+class Audit:
+    """All that a run needs. ``total`` is the number of documents, each of them read once already, of which
+    ``too_long`` are shortened."""
+
+    config: RunConfig
+    task: Task
+    suite: Suite
+    model: Model
+    planner: Planner
+    options: DocumentOptions
+    total: int
+    too_long: int
+    shortener: Shortener
+    identity: dict[str, Any]
+
+    def documents(self) -> Iterator[Document]:
+        """The texts, those that do not fit the model shortened; none for a suite that makes its own."""
+        if getattr(self.suite, "makes_texts", False):
+            return iter(())
+        return self.shortener.shortened(self.task.documents(self.options))
+
+    @property
+    def folder(self) -> RunFolder:
+        return RunFolder(Path(self.config.out) if self.config.out else Path("runs") / self._name)
+
+    @property
+    def cache(self) -> Path:
+        return Path(self.config.cache) if self.config.cache else DEFAULT_CACHE
+
+    @property
+    def prices(self) -> Prices | None:
+        price = self.config.model.price
+        return Prices(price.input, price.output, price.cached_input) if price else None
+
+    def runner(self, cache: ResponseCache) -> Runner:
+        """Asks the model, as much at a time and as much in all as the configuration says."""
+        section, limits = self.config.model, self.config.budget
+        fixed = section.concurrency if isinstance(section.concurrency, int) else None
+        limiter = Limiter(
+            self.model.concurrency, fixed, section.requests_per_minute, section.tokens_per_minute
+        )
+        return Runner(self.model, cache, limiter, Budget(limits.max_requests, limits.max_cost, self.prices))
+
+    @property
+    def resolved(self) -> str:
+        """The whole configuration as TOML, defaults filled in; it holds no secret."""
+        return tomli_w.dumps(self.config.model_dump(exclude_none=True))
+
+    @property
+    def _name(self) -> str:
+        """The same settings give the same folder, so the same command takes up the same run."""
+        model = re.sub(r"[^\w.-]+", "-", self.model.name).strip("-")
+        digest = sha256(canonical(self.identity).encode()).hexdigest()[:8]
+        return f"{self.task.name}-{self.suite.name}-{model}-{digest}"
+
+
+def asked(config: RunConfig) -> tuple[Task, render.Prompt, DocumentOptions]:
+    """The task, what is asked, and where the texts are. Raises ``TaskError``, ``ConfigError``."""
+    task = registry.task(config.task, config.task_options.given)
+    prompt = render.load(task.prompt, task.labels, config.prompt)
+    if task.question is not None:
+        prompt = replace(prompt, question=task.question)
+    if task.rates is not None:
+        prompt = prompt.on_scale(task.labels)
+    if config.shots > len(prompt.examples):
+        raise TaskError(
+            f"--shots {config.shots}: the prompt has {len(prompt.examples)} examples:"
+            " give a prompt with more, --prompt"
+        )
+    return task, prompt, _document_options(config, task)
+
+
+def _document_options(config: RunConfig, task: Task) -> DocumentOptions:
+    """What is configured; a data set of the task with its pinned revision; or the task's sample."""
+    section = config.documents
+    hub = task.hub if task.hub is not None and task.hub.dataset == section.dataset else None
+    name, split, revision = (hub.name, hub.split, hub.revision) if hub else (None, None, None)
+    return DocumentOptions(
+        path=section.path or (task.sample if section.dataset is None else None),
+        text_column=section.text_column,
+        label_column=section.label_column,
+        limit=section.limit,
+        dataset=section.dataset,
+        name=section.name or name,
+        split=section.split or split,
+        revision=section.revision or revision,
+    )
+
+
+def assemble(config: RunConfig) -> Audit:
+    """The parts of the run that ``config`` describes. Reads every document once, to find faults now."""
+    task, prompt, options = asked(config)
+    suite = registry.suite(config)
+    model = registry.model(config.model)
+    if task.rates is not None and task.rates not in (known := getattr(model, "rates", (task.rates,))):
+        raise ModelError(f"{model.name} rates {', '.join(known)} only, not {task.rates}: use another model")
+    if (bind := getattr(model, "bind", None)) is not None:  # a classifier has labels of its own
+        bind(task.labels, task.multi_label)
+    planner = Planner(task, prompt, model, config.shots, config.seed)
+    shortener = _shortener(config, model, planner)
+    total = too_long = 0
+    own_texts = getattr(suite, "makes_texts", False)
+    if own_texts and (config.documents.path or config.documents.dataset):
+        raise ConfigError(f"suite {suite.name!r} makes its own texts: leave --data and --dataset out")
+    for document in () if own_texts else task.documents(options):
+        total += 1
+        too_long += not shortener.fits(document)
+    return Audit(
+        config=config,
+        task=task,
+        suite=suite,
+        model=model,
+        planner=planner,
+        options=options,
+        total=total,
+        too_long=too_long,
+        shortener=shortener,
+        identity={
+            **config.identity(),
+            "version": __version__,
+            "cases": dict(suite.identity),
+            "tokens_a_text": shortener.limit,
+            "texts": None if own_texts else documents.digest(options),
+            "prompt_sha256": prompt.digest,
+        },
+    )
+
+
+def _shortener(config: RunConfig, model: Model, planner: Planner) -> Shortener:
+    """What fits: ``[documents] max_tokens``, or what the model's context leaves beside prompt and answer."""
+    count = getattr(model, "count_tokens", estimate)
+    limit, context = config.documents.max_tokens, config.model.context or model.context
+    if limit is None and context is not None:
+        bare = planner.request(Case("", "", "", "original", ""))
+        limit = context - TOKENS_A_MUTANT_ADDS
+        if model.capabilities.chat:
+            limit -= sum(estimate(m.content) + TOKENS_A_MESSAGE for m in bare.messages)
+            limit -= int(bare.sampling["max_tokens"])
+        if limit < 1:
+            raise ConfigError(f"the prompt leaves no room for a text in {model.name}'s {context} tokens")
+    return Shortener(limit, count)

@@ -1,0 +1,293 @@
+"""Jobs of the OpenAI Batch API: uploaded, created, waited for, downloaded.
+
+``batch.json`` in the run folder says how far each job has come, before the next step is taken: a run that was
+stopped takes up the same jobs, and no request is bought twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import sqlite3
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import IO, Any, Literal, TypeVar
+
+from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
+from tenacity.wait import wait_base
+
+from harness.answering.batch_files import LINES_A_FILE
+from harness.answering.runner import PoliteWait
+from harness.errors import EndpointError, RunError, Transient
+from harness.models import wire
+
+log = logging.getLogger(__name__)
+
+ATTEMPTS = 8
+BACK_OFF = wait_random_exponential(multiplier=1, max=60)
+DEADLINE = 120.0
+ENDED = ("completed", "failed", "expired", "cancelled", "canceled")
+CLOCK_SKEW = 60
+
+T = TypeVar("T")
+
+
+@dataclass
+class Job:
+    """One batch file and the job that answers it. ``status`` is the provider's once there is an ``id``.
+
+    ``creating`` is set before the job is asked for: where the answer was lost, it is looked for.
+    """
+
+    file: str
+    requests: int
+    url: str
+    input_file_id: str | None = None
+    uploaded: int = 0
+    creating: bool = False
+    id: str | None = None
+    status: str = "written"
+    reason: str = ""
+    answers: dict[str, str] = field(default_factory=dict)
+    done: bool = False
+    settled: bool = False
+
+    @property
+    def told(self) -> str:
+        """One line on how it is, or how it ended."""
+        said = f"batch job {self.id or self.file}: {self.status}"
+        return f"{said}: {self.reason}" if self.reason else said
+
+
+class Ledger:
+    """``batch.json``: all jobs of a run, and the name under which files are being written, if any."""
+
+    def __init__(self, folder: Path) -> None:
+        self.files = folder / "batch"
+        self._path = folder / "batch.json"
+        self.jobs: list[Job] = []
+        self.writing: str | None = None
+        if self._path.exists():
+            try:
+                data = json.loads(self._path.read_text(encoding="utf-8"))
+                self.jobs = [Job(**job) for job in data["jobs"]]
+                self.writing = data["writing"]
+            except (ValueError, KeyError, TypeError) as error:
+                raise RunError(
+                    f"{self._path} is damaged ({error}): it says which jobs were paid for"
+                ) from error
+
+    @property
+    def unfinished(self) -> list[Job]:
+        return [job for job in self.jobs if not job.done]
+
+    def save(self) -> None:
+        self.files.mkdir(parents=True, exist_ok=True)
+        data = {"schema": 1, "writing": self.writing, "jobs": [asdict(job) for job in self.jobs]}
+        unfinished = self._path.with_suffix(".tmp")
+        unfinished.write_text(json.dumps(data, indent=1), encoding="utf-8")
+        unfinished.replace(self._path)
+
+
+@contextmanager
+def only_one(folder: Path) -> Iterator[None]:
+    """Hold the jobs of ``folder`` for this process: SQLite's lock ends with it, on every platform."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with closing(sqlite3.connect(folder / "batch.lock", timeout=0, isolation_level=None)) as lock:
+        try:
+            lock.execute("BEGIN EXCLUSIVE")
+        except sqlite3.OperationalError as error:
+            raise RunError(f"{folder}: its batch jobs are in another run's hands ({error})") from error
+        yield
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Seconds between two looks at a job, growing from ``first`` to ``last``; ``back_off`` after an error;
+    at most ``lines`` requests a job."""
+
+    first: float = 1.0
+    last: float = 60.0
+    back_off: wait_base = BACK_OFF
+    lines: int = LINES_A_FILE
+
+
+class BatchApi:
+    """The Batch API behind ``client``, an ``openai.AsyncOpenAI``; ``name`` stands in what is wrong.
+
+    What may succeed later is tried again. Raises ``EndpointError``; the key is in none of its texts.
+    """
+
+    def __init__(self, client: Any, name: str, ledger: Ledger, pace: Pace) -> None:
+        self._client = client.with_options(timeout=DEADLINE)
+        self._key: str = client.api_key
+        self._name = name
+        self._ledger = ledger
+        self._pace = pace
+
+    async def submitted(self, jobs: Sequence[Job]) -> list[Job]:
+        """Upload and create ``jobs``, from where each of them is; those that are under way then."""
+        made: list[Job] = []
+        for job in jobs:
+            try:
+                await self._submit(job)
+                made.append(job)
+            except EndpointError as error:
+                self._trouble(job, error)
+        return made
+
+    async def ended(self, jobs: Sequence[Job], watch: Callable[[str], None]) -> AsyncIterator[Job]:
+        """Each job as it ends, its answers downloaded. One that cannot be looked at stays unfinished."""
+        pause, left = self._pace.first, list(jobs)
+        while left:
+            for job in list(left):
+                try:
+                    batch = await self._steady(partial(self._look, job))
+                    watch(self._progress(job, batch))
+                    if batch.status not in ENDED:
+                        continue
+                    job.status, job.reason = batch.status, self._reason(batch)
+                    await self._download(job, batch)
+                    self._ledger.save()
+                    yield job
+                except EndpointError as error:
+                    self._trouble(job, error)
+                left.remove(job)
+            if left:
+                await asyncio.sleep(pause)
+                pause = min(pause * 1.5, self._pace.last)
+
+    async def _submit(self, job: Job) -> None:
+        if job.input_file_id is None:
+            file = await self._steady(partial(self._upload, job))
+            job.input_file_id, job.uploaded = file.id, getattr(file, "created_at", None) or 0
+            self._ledger.save()
+        if job.id is None:
+            batch = await self._steady(partial(self._create, job))
+            job.id, job.status, job.reason = batch.id, batch.status, ""
+            self._ledger.save()
+
+    def _trouble(self, job: Job, error: EndpointError) -> None:
+        """The job stays as it is, for the next run to take up; the others go on."""
+        log.error("%s", error)
+        job.reason = str(error)
+        self._ledger.save()
+
+    async def _create(self, job: Job) -> Any:
+        """The job of an uploaded file: one that was created unheard is found again, not bought again."""
+        if job.creating and (found := await self._find(job)) is not None:
+            return found
+        job.creating = True
+        self._ledger.save()
+        return _known(
+            await self._client.batches.create(
+                input_file_id=job.input_file_id, endpoint=job.url, completion_window="24h"
+            )
+        )
+
+    async def _upload(self, job: Job) -> Any:
+        with _open(self._ledger.files / job.file) as file:  # as a file, so that it is not read into memory
+            named = (f"hinter-{job.file}", file)
+            return _known(await self._client.files.create(file=named, purpose="batch"))
+
+    async def _look(self, job: Job) -> Any:
+        return _known(await self._client.batches.retrieve(job.id))
+
+    async def _find(self, job: Job) -> Any:
+        """Among the account's jobs, newest first, the one of ``job``'s file; None where there is none."""
+        async for batch in self._client.batches.list(limit=100):
+            if batch.input_file_id == job.input_file_id:
+                return _known(batch)
+            if (batch.created_at or 0) < job.uploaded - CLOCK_SKEW:
+                return None
+        return None
+
+    async def _download(self, job: Job, batch: Any) -> None:
+        for kind in ("output", "error"):
+            if file_id := getattr(batch, f"{kind}_file_id", None):
+                path = self._ledger.files / f"{Path(job.file).stem}.{kind}.jsonl"
+                if not path.exists():
+                    await self._steady(partial(self._fetch, file_id, path))
+                job.answers[kind] = path.name
+
+    async def _fetch(self, file_id: str, path: Path) -> None:
+        """A file, line by line, so that memory stays flat; it appears only when it is whole."""
+        unfinished = path.with_suffix(".tmp")
+        async with self._client.files.with_streaming_response.content(file_id) as answer:
+            with _open(unfinished, "wb") as file:
+                rest = b""
+                async for chunk in answer.iter_bytes():
+                    *whole, rest = (rest + chunk).split(b"\n")
+                    file.writelines(self._redact(text) + b"\n" for text in whole)
+                file.write(self._redact(rest))
+        unfinished.replace(path)
+
+    async def _steady(self, step: Callable[[], Awaitable[T]]) -> T:
+        """One step, tried again while that may help."""
+        import httpx2
+        import openai
+
+        async def attempt() -> T:
+            try:
+                return await step()
+            except openai.APIStatusError as error:
+                raise self._judged(error) from None
+            except (openai.OpenAIError, httpx2.HTTPError, ValueError) as error:
+                raise Transient(self._hide(wire.one_line(error) or type(error).__name__)) from None
+
+        policy = AsyncRetrying(
+            stop=stop_after_attempt(ATTEMPTS),
+            wait=PoliteWait(self._pace.back_off),
+            retry=retry_if_exception_type(Transient),
+            reraise=True,
+        )
+        try:
+            return await policy(attempt)
+        except Transient as error:
+            raise EndpointError(f"{self._name}: {error}: the same command goes on with the job") from None
+
+    def _judged(self, error: Any) -> Transient | EndpointError:
+        """What an HTTP error means for the job: try again, or give up."""
+        from harness.models.endpoint import content, retry_after
+
+        after = retry_after(error.response.headers)
+        try:
+            said = wire.classify(error.status_code, content(error.response), None, after).message
+        except Transient as transient:
+            return Transient(self._hide(str(transient)), transient.retry_after, transient.throttled)
+        except EndpointError as terminal:
+            said = str(terminal)
+        return EndpointError(f"{self._name}: batch API: {self._hide(said)}")
+
+    def _reason(self, batch: Any) -> str:
+        """The provider's own words on why a job failed: the first, and how many more."""
+        errors = getattr(getattr(batch, "errors", None), "data", None) or []
+        said = [f"{e.message or e.code}" + (f" (line {e.line})" if e.line else "") for e in errors]
+        more = f", and {len(said) - 1} more" if len(said) > 1 else ""
+        return self._hide(wire.one_line(said[0]) + more) if said else ""
+
+    def _progress(self, job: Job, batch: Any) -> str:
+        counts = getattr(batch, "request_counts", None)
+        through = (getattr(counts, "completed", 0) or 0) + (getattr(counts, "failed", 0) or 0)
+        return f"batch job {job.id}: {batch.status}, {through} of {job.requests} requests"
+
+    def _hide(self, text: str) -> str:
+        return text.replace(self._key, "…") if self._key != "none" else text
+
+    def _redact(self, text: bytes) -> bytes:
+        return text.replace(self._key.encode(), "…".encode()) if self._key != "none" else text
+
+
+def _known(found: Any) -> Any:
+    """What the client read, if it is what it should be: some proxies answer 200 with a page of their own."""
+    if not isinstance(getattr(found, "id", None), str) or not hasattr(found, "status"):
+        raise Transient("an answer that no batch API gives")
+    return found
+
+
+def _open(path: Path, mode: Literal["rb", "wb"] = "rb") -> IO[bytes]:
+    return path.open(mode)

@@ -1,0 +1,214 @@
+"""A run whose missing requests are answered by jobs of the OpenAI Batch API, before its flow begins."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+from harness.answering import batch_files
+from harness.answering.batch_files import BatchFiles, Taken
+from harness.answering.budget import Budget
+from harness.answering.cache import ResponseCache
+from harness.audit import generation
+from harness.audit.assembly import Audit
+from harness.audit.batching.files import keep, settle
+from harness.audit.batching.jobs import BatchApi, Job, Ledger, Pace, only_one
+from harness.audit.batching.missing import UNASKED, Missing
+from harness.config import BudgetLimits
+from harness.core import Capabilities, Failure, Model, Reply, Request, canonical
+from harness.errors import CacheError, ConfigError, EndpointError
+from harness.folder import RunFolder
+from harness.models.openai import OpenAIModel
+from harness.models.wire import Dialect
+
+log = logging.getLogger(__name__)
+
+
+async def answered(
+    audit: Audit, folder: RunFolder, watch: Callable[[str], None] = lambda _: None, pace: Pace | None = None
+) -> Audit:
+    """Ask what is missing in batch jobs; the audit with a model that sends nothing more.
+
+    Jobs that an earlier run of this folder left come first. Asks anew only where the answers call for it
+    (``--confirm``). Raises ``EndpointError`` where nothing came of it at all.
+    """
+    if not isinstance(audit.model, OpenAIModel):
+        raise ConfigError(f"--batch needs an endpoint with a batch API, not {audit.model.name}")
+    limits = audit.config.budget
+    with only_one(folder.path):
+        budget = Budget(limits.max_requests, limits.max_cost, audit.prices)
+        work = Batches(audit, folder, budget, pace or Pace())
+        await work.tidy()
+        await work.do(watch)
+    bad = [job for job in work.jobs if job.reason or job.status != "completed"]
+    if bad and not work.taken.kept + work.taken.already:
+        raise EndpointError(bad[0].told)
+    return replace(
+        audit,
+        config=_without_limits(audit),
+        model=Unsent(
+            audit.model,
+            work.ledger.jobs,
+            work.taken,
+            Failure("failed", work.stopped) if work.stopped else UNASKED,
+        ),
+    )
+
+
+def outstanding(folder: Path) -> int:
+    """How many requests of the run in ``folder`` are in batch jobs that have not been taken in."""
+    return sum(job.requests for job in Ledger(folder).unfinished)
+
+
+class Batches:
+    """The jobs of one run folder: ``jobs`` are those of this run, ``taken`` what they brought."""
+
+    def __init__(self, audit: Audit, folder: RunFolder, budget: Budget, pace: Pace) -> None:
+        self.ledger = Ledger(folder.path)
+        self.jobs: list[Job] = []
+        self.taken = Taken()
+        self.stopped: str | None = None
+        self._audit = audit
+        self._folder = folder
+        self._budget = budget
+        self._pace = pace
+
+    async def do(self, watch: Callable[[str], None]) -> None:
+        """Jobs, until nothing is missing that has not failed in one."""
+        while True:
+            resumed = bool(self.ledger.unfinished)
+            if not resumed:
+                await self.write()
+            if not self.ledger.unfinished:
+                return
+            await self.go_through(watch)
+            if self.ledger.unfinished or self.stopped or not (resumed or self._audit.config.confirm):
+                return
+
+    async def tidy(self) -> None:
+        """Undo what a run was stopped over: files half written, never uploaded; a job not settled."""
+        ledger = self.ledger
+        for job in ledger.jobs:
+            if job.done and not job.settled:
+                await self._settle(job)
+        if ledger.writing is not None:
+            for path in sorted(ledger.files.glob(f"{ledger.writing}*.jsonl")):
+                await settle(self._audit.cache, list(batch_files.keys(path)))
+                path.unlink()
+            ledger.writing = None
+            ledger.save()
+
+    async def write(self) -> None:
+        """Files of all that is missing, each a job in the ledger."""
+        audit, ledger = self._audit, self.ledger
+        ledger.writing = f"{len(ledger.jobs) + 1:03d}"
+        ledger.save()
+        made = generation.cases(audit, self._folder, audit.config.workers)
+        async with ResponseCache(audit.cache) as cache:
+            first = ledger.files / f"{ledger.writing}.jsonl"
+            with closing(made) as cases, BatchFiles(first, self._pace.lines) as files:
+                missing = Missing(audit, cache, files, _learnt_dialect, self.taken.failures, self._budget)
+                await missing.collect(cases)
+        counts = zip(files.paths, files.counts, strict=True)
+        ledger.jobs += [Job(path.name, number, missing.url) for path, number in counts]
+        ledger.writing = None
+        ledger.save()
+        self.stopped = missing.stopped
+        if missing.held:
+            log.warning(
+                "%d requests are left to batch files written earlier: hinter import-batch brings their"
+                " answers, a run without --batch asks them now",
+                missing.held,
+            )
+
+    async def go_through(self, watch: Callable[[str], None]) -> None:
+        """All unfinished jobs, from where each of them is to its answers in the cache."""
+        model = cast(OpenAIModel, self._audit.model)
+        async with ResponseCache(self._audit.cache) as cache:
+            await _learnt_dialect(self._audit, cache)
+        api = BatchApi(model.endpoints[0].client, model.name, self.ledger, self._pace)
+        todo = self.ledger.unfinished
+        self.jobs += todo
+        async for job in api.ended(await api.submitted(todo), watch):
+            await self._finish(job)
+
+    async def _finish(self, job: Job) -> None:
+        """Take in what a job brought, and count what it left out."""
+        if job.status != "completed" or job.reason:
+            log.error("%s", job.told)
+        own, ledger = Taken(), self.ledger
+        await keep(self._audit.cache, [(ledger.files / name, name) for name in job.answers.values()], own)
+        if own.unknown and not own.answered and not own.failures:
+            raise CacheError(
+                f"cache {self._audit.cache} expects nothing of batch job {job.id}: give the --cache of the"
+                f" run that made it (its answers are in {ledger.files})"
+            )
+        for key in batch_files.keys(ledger.files / job.file):
+            own.failure(key, Failure("failed", f"no answer: {job.told}"))
+        job.done = True
+        ledger.save()
+        await self._settle(job)
+        if own.failures:
+            log.warning("batch job %s: %d of %d requests failed", job.id, len(own.failures), job.requests)
+        for said in own.told():
+            log.warning("batch job %s: %s", job.id, said)
+        self.taken.add(own)
+
+    async def _settle(self, job: Job) -> None:
+        await settle(self._audit.cache, list(batch_files.keys(self.ledger.files / job.file)))
+        job.settled = True
+        self.ledger.save()
+
+
+class Unsent:
+    """A model whose requests have all been asked in batch jobs: what is not in the cache failed there.
+
+    ``jobs`` are all of the run folder, ``taken`` what this run took in.
+    """
+
+    def __init__(self, model: Model, jobs: Sequence[Job], taken: Taken, default: Failure) -> None:
+        self.name = model.name
+        self.identity = model.identity
+        self.capabilities: Capabilities = model.capabilities
+        self.concurrency = model.concurrency
+        self.context = model.context
+        self._model = model
+        self._jobs = jobs
+        self._taken = taken
+        self._default = default
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        jobs = [
+            {"id": job.id, "status": job.status, "requests": job.requests, "reason": job.reason}
+            for job in self._jobs
+        ]
+        return {**self._model.facts, "batch": {"jobs": jobs, **self._taken.to_json()}}
+
+    async def prepare(self, known: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+        return None
+
+    async def answer(self, request: Request) -> Reply | Failure:
+        return self._taken.failures.get(request.key, self._default)
+
+    async def close(self) -> None:
+        await self._model.close()
+
+
+def _without_limits(audit: Audit) -> Any:
+    """The configuration for the flow: limits were kept to when the jobs were made."""
+    model = audit.config.model.model_copy(update={"requests_per_minute": None, "tokens_per_minute": None})
+    return audit.config.model_copy(update={"budget": BudgetLimits(), "model": model})
+
+
+async def _learnt_dialect(audit: Audit, cache: ResponseCache) -> Dialect:
+    """As the endpoint wants to be asked, found out over the network where no run has yet."""
+    endpoint = canonical(dict(audit.model.identity))
+    found = await audit.model.prepare(await cache.dialect(endpoint))
+    if found is not None:
+        await cache.learn(endpoint, found)
+    return cast(OpenAIModel, audit.model).dialect

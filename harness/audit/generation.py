@@ -1,0 +1,149 @@
+"""Cases made and written, a chunk of documents at a time: resumable, in order, by one process or more.
+
+A chunk's files are whole or not there, so whatever stops a run, the same command makes only the chunks that
+are missing. Which process makes a chunk does not show in what is written.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from itertools import islice
+from pathlib import Path
+
+from harness import registry
+from harness.audit.assembly import Audit
+from harness.config import RunConfig
+from harness.core import Case, Document, Suite
+from harness.errors import RunError
+from harness.folder import RunFolder
+
+CHUNK_DOCUMENTS = 32
+CHUNKS_AHEAD = 2
+
+Chunk = tuple[int, Iterable[Document]]
+Watcher = Callable[[int], None]
+"""Told how many documents are done."""
+Engine = Callable[[Audit, RunFolder, int, Watcher], None]
+"""Writes all cases of an audit, with a number of workers: ``make``, or another that writes the same."""
+
+
+def cases(audit: Audit, folder: RunFolder, workers: int = 1) -> Generator[Case, None, None]:
+    """All cases of the audit, in the documents' order; those on disk are read, others made and written."""
+    if folder.complete:
+        yield from folder.read_cases()
+        return
+    if workers == 1 or not by_document(audit.suite):
+        for number, documents in chunks(audit):
+            if folder.has_chunk(number):
+                yield from folder.read_chunk(number)
+            else:
+                yield from folder.keep_chunk(number, audit.suite.cases(iter(documents)))
+    else:
+        for number, _ in _shared_out(audit, folder, workers):
+            yield from folder.read_chunk(number)
+    finish(audit, folder)
+
+
+def make(audit: Audit, folder: RunFolder, workers: int = 1, watch: Watcher = lambda _: None) -> None:
+    """Write all cases of the audit."""
+    if folder.complete:
+        return
+    done = 0
+    if workers == 1 or not by_document(audit.suite):
+        for number, documents in chunks(audit):
+            some = list(documents) if by_document(audit.suite) else documents
+            if not folder.has_chunk(number):
+                deque(folder.keep_chunk(number, audit.suite.cases(iter(some))), maxlen=0)
+            done += len(some) if isinstance(some, list) else audit.total
+            watch(done)
+    else:
+        for _, size in _shared_out(audit, folder, workers):
+            done += size
+            watch(done)
+    finish(audit, folder)
+
+
+def finish(audit: Audit, folder: RunFolder) -> None:
+    """Write what the suite extracts from all its cases, then say that these are on disk."""
+    extracts = getattr(audit.suite, "extracts", None)
+    for name, table in extracts(folder).items() if extracts is not None else ():
+        table.sink_parquet(folder.path / f"{name}.parquet")
+    folder.finish()
+
+
+def by_document(suite: Suite) -> bool:
+    """Whether the cases of a document depend on it alone."""
+    return bool(getattr(suite, "by_document", False))
+
+
+def chunks(audit: Audit) -> Iterator[Chunk]:
+    """The documents in numbered chunks; in one where the suite must see them together."""
+    documents = audit.documents()
+    if not by_document(audit.suite):
+        yield 0, documents
+        return
+    number = 0
+    while some := list(islice(documents, CHUNK_DOCUMENTS)):
+        yield number, some
+        number += 1
+
+
+def _shared_out(audit: Audit, folder: RunFolder, workers: int) -> Iterator[tuple[int, int]]:
+    """Each chunk's number and size when it is on disk, in order, made by ``workers`` processes."""
+    pending: deque[tuple[int, int, Future[None] | None]] = deque()
+    pool = ProcessPoolExecutor(
+        workers, multiprocessing.get_context("spawn"), initializer=_start, initargs=(audit.config,)
+    )
+    try:
+        for number, documents in chunks(audit):
+            some = list(documents)
+            made = None if folder.has_chunk(number) else pool.submit(_make, folder.path, number, some)
+            pending.append((number, len(some), made))
+            if len(pending) > workers * CHUNKS_AHEAD:
+                yield _done(pending.popleft())
+        while pending:
+            yield _done(pending.popleft())
+    except BrokenProcessPool as error:
+        raise RunError(
+            "a worker process was killed (out of memory?): the same command goes on, with fewer --workers"
+        ) from error
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _done(chunk: tuple[int, int, Future[None] | None]) -> tuple[int, int]:
+    number, size, made = chunk
+    if made is not None:
+        made.result()
+    return number, size
+
+
+_suite: Suite | None = None
+"""What a worker process makes cases with: loaded once, for a parser takes seconds to load."""
+
+
+def _start(config: RunConfig) -> None:
+    global _suite
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent says when to stop
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    _suite = registry.suite(config)
+
+
+def _end_with_parent() -> None:
+    """A parent that is killed tells nobody, and its workers would wait for ever for another chunk."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
+
+
+def _make(folder: Path, number: int, documents: list[Document]) -> None:
+    assert _suite is not None
+    deque(RunFolder(folder).keep_chunk(number, _suite.cases(iter(documents))), maxlen=0)

@@ -1,0 +1,226 @@
+"""Cases made on a Ray cluster: Ray Data hands chunks of documents to actors, the driver writes what returns.
+
+A row is a chunk: its documents on the way there, its finished Parquet parts on the way back. So a chunk comes
+whole or not at all, whatever node is lost; one that comes a second time is not written again; and the files
+are those that any other engine writes.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import platform
+import socket
+import sys
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager, redirect_stdout
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from harness import __version__, registry
+from harness.audit import generation
+from harness.audit.assembly import Audit
+from harness.config import RunConfig
+from harness.core import Document, Suite
+from harness.errors import ConfigError, HarnessError, RunError
+from harness.folder import RunFolder
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+log = logging.getLogger(__name__)
+
+ANSWER_SECONDS = 5.0
+QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_BACKEND_LOG_LEVEL": "fatal"}
+FEW_TRIES = {"RAY_NUM_REDIS_GET_RETRIES": "5"}
+"""Seconds for a cluster to say who it is, where a server that is no cluster answers."""
+
+HTTP2_GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(3) + b"\x04" + bytes(5)
+"""The preface and an empty SETTINGS frame (RFC 9113, sections 3.4 and 4.1): Ray speaks gRPC."""
+SETTINGS = 4
+
+Waiting = dict[int, tuple[int, Any]]
+"""By the number of a chunk: how many documents it has, and where in the object store they are."""
+
+
+@contextmanager
+def connected(address: str | None = None) -> Iterator[None]:
+    """Use the cluster at ``address`` (``HOST:PORT`` or ``auto``; None: the environment's RAY_ADDRESS, or else
+    a cluster of this machine alone that ends with this).
+
+    Raises ``ConfigError`` within seconds where none answers, and where Ray is not installed.
+    """
+    address = address or os.environ.get("RAY_ADDRESS") or "local"
+    for name, value in (QUIET if address == "local" else QUIET | FEW_TRIES).items():
+        os.environ.setdefault(name, value)
+    try:
+        import ray
+        import ray.data
+        from ray.exceptions import RayError
+    except ImportError as error:
+        raise ConfigError("--engine ray needs Ray: pip install 'hinter-harness[ray]'") from error
+    if address not in ("local", "auto"):
+        _greet(address)
+    local: dict[str, Any] = {"include_dashboard": False} if address == "local" else {}
+    with redirect_stdout(sys.stderr):  # where Ray says what becomes of its nodes
+        try:
+            ray.init(address, log_to_driver=False, logging_level=logging.ERROR, **local)
+        except (ConnectionError, RuntimeError, ValueError, RayError) as error:
+            hint = "" if address in ("local", "auto") else " (does it want a token? RAY_AUTH_MODE=token)"
+            raise ConfigError(f"Ray at {address!r}: {_lines(error)[0]}{hint}") from error
+        try:
+            yield
+        finally:
+            ray.shutdown()
+
+
+def make(
+    audit: Audit, folder: RunFolder, workers: int | None = None, watch: generation.Watcher = lambda _: None
+) -> None:
+    """Write all cases of the audit, with ``workers`` actors (None: one a CPU of the cluster).
+
+    Raises ``RunError`` where the cluster loses the work or a node makes other cases than this machine.
+    """
+    if folder.complete:
+        return
+    if not generation.by_document(audit.suite):
+        generation.make(audit, folder, 1, watch)
+        return
+    from ray.exceptions import RayError
+
+    waiting = _waiting(audit, folder)
+    while waiting:
+        before = len(waiting)
+        try:
+            with closing(_made(audit, waiting, workers)) as chunks:
+                for number, parts in chunks:
+                    if number in waiting:
+                        folder.write_chunk(number, parts)
+                        del waiting[number]
+                        watch(audit.total - sum(size for size, _ in waiting.values()))
+        except RayError as error:
+            said = _lines(error)[-1]
+            if len(waiting) == before:
+                raise RunError(f"Ray lost the work ({said}): the same command goes on") from error
+            log.warning("Ray: %s: %d chunks are asked for again", said, len(waiting))
+    generation.finish(audit, folder)
+
+
+def _waiting(audit: Audit, folder: RunFolder) -> Waiting:
+    """The chunks that are not on disk, put into Ray's object store, which spills to disk."""
+    import pyarrow as pa
+    import ray
+
+    waiting: Waiting = {}
+    for number, documents in generation.chunks(audit):
+        if not folder.has_chunk(number):
+            rows = [(d.id, d.text, None if d.labels is None else sorted(d.labels)) for d in documents]
+            row = pa.table({"number": [number], "documents": [json.dumps(rows)]})
+            waiting[number] = len(rows), ray.put(row)
+    return waiting
+
+
+def _made(
+    audit: Audit, waiting: Waiting, workers: int | None
+) -> Generator[tuple[int, list[bytes]], None, None]:
+    """Chunks with their parts, as they are finished."""
+    import ray
+    from ray.data import ActorPoolStrategy, DataContext
+
+    context = DataContext.get_current()
+    context.enable_progress_bars = context.print_on_execution_start = False
+    logging.getLogger("ray.data").setLevel(logging.CRITICAL)
+    cpus = max(1, int(ray.cluster_resources().get("CPU", 1)))
+    most = min(workers or cpus, len(waiting))
+    made = ray.data.from_arrow_refs([row for _, row in waiting.values()]).map_batches(
+        Maker,
+        fn_constructor_args=(audit.config, _identity(audit.suite), os.getcwd()),
+        batch_size=1,
+        batch_format="pyarrow",
+        compute=ActorPoolStrategy(min_size=1, max_size=most, initial_size=min(most, cpus)),
+        num_cpus=1,
+    )
+    for row in made.iter_rows():
+        if row["error"] is not None:
+            raise RunError(row["error"])
+        yield int(row["number"]), list(row["parts"])
+
+
+class Maker:
+    """What an actor makes cases with: a suite, loaded once, for a parser takes seconds to load.
+
+    Files are taken relative to ``folder``, the driver's, where the node has it. What is wrong on the node,
+    such as a suite that is not the driver's by its ``identity``, comes back as the row's ``error``.
+    """
+
+    def __init__(self, config: RunConfig, identity: Mapping[str, Any], folder: str) -> None:
+        self._config = config
+        self._identity = identity
+        if Path(folder).is_dir():
+            os.chdir(folder)
+
+    def __call__(self, chunk: pa.Table) -> pa.Table:
+        """A chunk's row with its documents -> its row with the bytes of its Parquet files."""
+        import pyarrow as pa
+
+        (row,) = chunk.to_pylist()
+        documents = [
+            Document(id, text, None if labels is None else frozenset(labels))
+            for id, text, labels in json.loads(row["documents"])
+        ]
+        parts, wrong = [], None
+        try:
+            parts = self._parts(row["number"], documents)
+        except HarnessError as error:
+            wrong = f"Ray node {platform.node()}: {error}"
+        columns = {"number": pa.int64(), "parts": pa.list_(pa.large_binary()), "error": pa.string()}
+        made = {"number": row["number"], "parts": parts, "error": wrong}
+        return pa.Table.from_pylist([made], pa.schema(columns))
+
+    def _parts(self, number: int, documents: Iterable[Document]) -> list[bytes]:
+        with TemporaryDirectory(prefix="hinter-") as place:
+            folder = RunFolder(Path(place))
+            deque(folder.keep_chunk(number, self._suite.cases(iter(documents))), maxlen=0)
+            return [part.read_bytes() for part in folder.chunk_files(number)]
+
+    @cached_property
+    def _suite(self) -> Suite:
+        suite = registry.suite(self._config)
+        if _identity(suite) != self._identity:
+            raise RunError("it would make other cases: install the same versions as here")
+        return suite
+
+
+def _identity(suite: Suite) -> dict[str, Any]:
+    return {**suite.identity, "version": __version__}
+
+
+def _greet(address: str) -> None:
+    """Raise ``ConfigError`` unless something at ``address`` greets as Ray does: ``ray.init`` would try for
+    minutes. Behind TLS a connection has to do."""
+    url = urlsplit(f"//{address}")
+    try:
+        place = (url.hostname or "", url.port or 0)
+    except ValueError:
+        place = ("", 0)
+    if not all(place):
+        raise ConfigError(f"Ray at {address!r}: give HOST:PORT or auto")
+    try:
+        with socket.create_connection(place, ANSWER_SECONDS) as connection:
+            if os.environ.get("RAY_USE_TLS", "0") == "0":
+                connection.sendall(HTTP2_GREETING)
+                with connection.makefile("rb") as stream:
+                    if stream.read(4)[3:] != bytes([SETTINGS]):
+                        raise OSError("what answers is not Ray")
+    except OSError as error:
+        raise ConfigError(f"no Ray cluster answers at {address}: {error}") from error
+
+
+def _lines(error: BaseException) -> list[str]:
+    """What is said of an error: Ray's own traceback, if any, and at its end what went wrong."""
+    return [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]

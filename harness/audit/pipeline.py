@@ -1,0 +1,275 @@
+"""The whole flow: documents -> cases -> requests -> answers -> verdicts -> figures -> report.
+
+A group (one original and its mutants) at a time, each step writing what it makes to the run folder, so
+memory does not grow with the run and a run that was stopped is taken up by the same command.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from harness.answering.cache import ResponseCache
+from harness.answering.runner import Counts
+from harness.audit import generation
+from harness.audit.assembly import Audit, assemble
+from harness.audit.batching.run import answered, outstanding
+from harness.audit.examination import Examined, Examiner, next_group
+from harness.config import RunConfig
+from harness.core import Case, Document, Outcome, Verdict
+from harness.errors import ConfigError, EndpointError
+from harness.folder import DERIVED, RunFolder
+from harness.models import tokens
+from harness.report import html, junit, summary
+from harness.report.summary import DUPLICATE
+
+if TYPE_CHECKING:
+    from harness.audit.adaptive.exploration import Exploration
+
+log = logging.getLogger(__name__)
+
+CASES_OUTSTANDING = 512
+PER_SLOT = 8
+
+
+@dataclass
+class Progress:
+    """How far a run has come; ``documents`` counts those whose verdicts are in."""
+
+    total: int
+    documents: int = 0
+    cases: int = 0
+    counts: Counts = field(default_factory=Counts)
+    cost: Callable[[], float | None] = lambda: None
+    note: str = ""
+    exploration: Exploration | None = None
+    stopped: EndpointError | None = None
+    lengths: Mapping[str, int] | None = None
+
+    def tell(self, note: str) -> None:
+        """What goes on before there is anything to count."""
+        self.note = note
+
+
+@dataclass(frozen=True)
+class Checked:
+    """One text's cases, discarded ones too, with what was answered and found, by case id."""
+
+    cases: list[Case]
+    outcomes: Mapping[str, Outcome]
+    verdicts: Mapping[str, Verdict]
+
+
+Watcher = Callable[[Progress], None]
+Group = list[Case]
+
+
+async def run(config: RunConfig, watch: Watcher = lambda _: None, overwrite: bool = False) -> dict[str, Any]:
+    """Audit as ``config`` says; the summary, also written to the run folder with the report.
+
+    ``watch`` is given the one ``Progress``, which then goes on changing. Cancelled, it still writes what
+    it has, with the status ``interrupted``. Raises ``HarnessError``.
+    """
+    audit = await asyncio.to_thread(assemble, config)
+    folder, started = audit.folder, time.monotonic()
+    folder.open(audit.resolved, audit.identity, overwrite)
+    progress = Progress(audit.total)
+    watch(progress)
+    status = "complete"
+    if not config.batch and (left := outstanding(folder.path)):
+        log.warning("%d requests are in batch jobs that --batch takes up: this run asks them again", left)
+    try:
+        if config.batch:
+            audit = await answered(audit, folder, progress.tell)
+            progress.note = ""
+        await _flow(audit, folder, progress)
+    except asyncio.CancelledError:
+        status = "interrupted"
+    except EndpointError as error:
+        if not progress.counts.replies:
+            raise
+        log.error("%s", error)
+        status = "partial"
+    finally:
+        await audit.model.close()
+    if status == "complete" and progress.counts.failed:
+        status = "partial"
+    figures = _conclude(audit, folder, progress, status, time.monotonic() - started)
+    return {**figures, "folder": str(folder.path)}
+
+
+async def _flow(audit: Audit, folder: RunFolder, progress: Progress) -> None:
+    """Documents to verdicts. A cancellation leaves the files whole for all groups that were judged."""
+    made = generation.cases(audit, folder, audit.config.workers)
+    with closing(made) as cases, folder.derived() as tables:
+        async with ResponseCache(audit.cache) as cache, audit.runner(cache) as runner:
+            progress.counts = runner.counts
+            progress.cost = lambda: summary.cost(runner.counts, audit.prices)
+            limit = max(CASES_OUTSTANDING, PER_SLOT * runner.ceiling)
+            examiner = Examiner(audit, runner)
+            groups = _groups(cases, audit.config.hinter.include_discarded)
+            if audit.config.budget.adaptive is not None:
+                groups = await _chosen(audit, folder, examiner, cases, progress)
+            async for group in _examined(groups, examiner, limit):
+                tables.add(group)
+                progress.documents += 1
+                progress.cases += len(group.cases)
+            if (words := getattr(audit.suite, "words", None)) and runner.counts.replies:
+                progress.lengths = await tokens.of_words(audit.model, words)
+            if progress.stopped is not None:
+                raise progress.stopped
+
+
+async def _chosen(
+    audit: Audit, folder: RunFolder, examiner: Examiner, cases: Iterable[Case], progress: Progress
+) -> Iterator[Group]:
+    """The groups that an adaptive budget chose: the one step that looks at answers to choose cases."""
+    from harness.audit.adaptive.exploration import Exploration
+
+    budget = audit.config.budget.adaptive or 0
+    await asyncio.to_thread(deque, cases, 0)
+    exploration = Exploration(folder, examiner, audit.suite.judge, budget, audit.config.seed)
+    progress.exploration = exploration
+    try:
+        await exploration.run()
+    except EndpointError as error:  # what was asked before is judged all the same
+        progress.stopped = error
+    return exploration.groups()
+
+
+def _groups(cases: Iterable[Case], discarded: bool) -> Iterator[Group]:
+    """The cases of each group that are asked about: the valid ones and, if wanted, the ``discarded``."""
+    for _, group in groupby(cases, key=lambda case: case.group):
+        yield [case for case in group if case.valid or (discarded and case.reason != DUPLICATE)]
+
+
+async def _examined(groups: Iterator[Group], examiner: Examiner, limit: int) -> AsyncIterator[Examined]:
+    """Groups examined, in order; the next are made and asked while the first is waited for, as long as no
+    more than ``limit`` cases are outstanding."""
+    pending: deque[tuple[int, asyncio.Task[Examined]]] = deque()
+    try:
+        while (group := await next_group(groups)) is not None:
+            pending.append((len(group), asyncio.create_task(examiner.examine(group))))
+            while pending and (pending[0][1].done() or sum(size for size, _ in pending) > limit):
+                yield await pending.popleft()[1]
+        while pending:
+            yield await pending.popleft()[1]
+    finally:
+        for _, task in pending:
+            task.cancel()
+        await asyncio.gather(*(task for _, task in pending), return_exceptions=True)
+
+
+async def generate(
+    config: RunConfig,
+    overwrite: bool = False,
+    watch: Callable[[int, int], None] = lambda *_: None,
+    engine: generation.Engine = generation.make,
+) -> dict[str, Any]:
+    """The cases of a run, written to its folder; a later ``run`` of the same settings goes on from them.
+
+    ``watch`` is told how many documents are done, of how many. ``engine`` says where they are made.
+    """
+    audit = await asyncio.to_thread(assemble, config)
+    audit.folder.open(audit.resolved, audit.identity, overwrite)
+
+    stopped = threading.Event()
+
+    def tell(done: int) -> None:
+        if stopped.is_set():
+            raise asyncio.CancelledError
+        watch(done, audit.total)
+
+    try:
+        await asyncio.to_thread(engine, audit, audit.folder, config.workers, tell)
+    finally:
+        stopped.set()  # a thread cannot be cancelled: it ends with the chunk it is at
+    made = audit.folder.scan("cases")
+    return {
+        "folder": str(audit.folder.path),
+        "suite": audit.suite.name,
+        "documents": audit.total,
+        "eligible": summary.eligible(made),
+        **summary.case_counts(made),
+    }
+
+
+async def check(config: RunConfig, text: str) -> Checked:
+    """Every version of one text, with its outcome and verdict by case id."""
+    audit = await asyncio.to_thread(assemble, config)
+    if getattr(audit.suite, "makes_texts", False):
+        raise ConfigError(f"suite {audit.suite.name!r} makes its own texts: check one of yours with another")
+    cases = list(audit.suite.cases(iter([Document("text", text)])))
+    valid = [case for case in cases if case.valid]
+    if not valid:
+        return Checked(cases, {}, {})
+    try:
+        async with ResponseCache(audit.cache) as cache, audit.runner(cache) as runner:
+            found = await Examiner(audit, runner).examine(valid)
+    finally:
+        await audit.model.close()
+    return Checked(cases, found.outcomes, {verdict.case: verdict for verdict in found.verdicts})
+
+
+def _conclude(
+    audit: Audit, folder: RunFolder, progress: Progress, status: str, seconds: float
+) -> dict[str, Any]:
+    """Figures from the files alone, then the reports."""
+    for name in DERIVED:
+        folder.merge(name)
+    config = audit.config
+    figures = summary.build(
+        folder,
+        summary.Facts(
+            status=status,
+            suite=audit.suite.name,
+            task=audit.task.name,
+            model=audit.model.name,
+            parser=audit.suite.identity.get("parser", "none"),
+            documents=audit.total,
+            shortened=audit.too_long,
+            settings={**getattr(audit.suite, "settings", {}), **_adaptive(progress.exploration, config)},
+            repeats=config.repeats,
+            confirm=config.confirm,
+            counts=progress.counts,
+            prices=audit.prices,
+            facts=audit.model.facts,
+            seconds=seconds,
+        ),
+        _own(audit, folder, progress.lengths),
+    )
+    folder.summary.write_text(json.dumps(figures, indent=1, ensure_ascii=False), encoding="utf-8")
+    render(folder, figures)
+    return figures
+
+
+def _adaptive(exploration: Exploration | None, config: RunConfig) -> Mapping[str, Any]:
+    """What an adaptive budget spent, for the summary; nothing where all cases were asked about."""
+    if exploration is None:
+        return {}
+    spent = {"asked": exploration.asked, "rounds": exploration.rounds}
+    return {"adaptive": {"budget": config.budget.adaptive, **spent}}
+
+
+def _own(audit: Audit, folder: RunFolder, lengths: Mapping[str, int] | None) -> Mapping[str, Any]:
+    """What the suite adds to the summary."""
+    suite: Any = audit.suite
+    if lengths is not None:
+        suite = suite.weighed(lengths)
+    figures = getattr(suite, "figures", None)
+    return figures(folder) if figures is not None else {}
+
+
+def render(folder: RunFolder, figures: Mapping[str, Any]) -> None:
+    """The reports of a run folder, from its files."""
+    (folder.path / "report.html").write_text(html.render(folder, figures), encoding="utf-8")
+    (folder.path / "junit.xml").write_text(junit.render(folder, figures), encoding="utf-8")

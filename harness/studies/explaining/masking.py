@@ -1,0 +1,65 @@
+"""A text as words that can be masked one by one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from harness.core import Span
+from harness.language.differences import changes
+
+MOST_UNITS = 400
+"""A text of more words is taken in runs of words of equal number, so that explaining it stays affordable."""
+
+_WORD = re.compile(r"\S+")
+
+
+@dataclass(frozen=True, slots=True)
+class Masking:
+    """``text`` with its ``units`` (spans); ``mask`` stands for a masked one, "" leaves it out."""
+
+    text: str
+    units: Sequence[Span]
+    mask: str = ""
+
+    def __len__(self) -> int:
+        return len(self.units)
+
+    def only(self, kept: Collection[int]) -> str:
+        """The text with all units masked but ``kept``."""
+        if len(kept) == len(self.units):
+            return self.text
+        made, end_before = [], 0
+        for index, (start, end) in enumerate(self.units):
+            if index in kept:
+                made.append(self.text[end_before:end])
+            elif self.mask:
+                made.append(self.text[end_before:start] + self.mask)
+            end_before = end
+        return "".join(made).strip()
+
+    def without(self, index: int) -> str:
+        """The text with one unit masked."""
+        return self.only(set(range(len(self.units))) - {index})
+
+    def words(self, index: int) -> str:
+        start, end = self.units[index]
+        return self.text[start:end]
+
+    def changed(self, other: str) -> set[int]:
+        """The units in which the text differs from ``other``."""
+        _, spans = changes(other, self.text)
+        return {
+            index
+            for index, (start, end) in enumerate(self.units)
+            if any(start < high and low < end for low, high in spans)
+        }
+
+
+def masking(text: str, mask: str = "", most: int = MOST_UNITS) -> Masking:
+    """The words of ``text``, as white space separates them; in runs where they are more than ``most``."""
+    words = [match.span() for match in _WORD.finditer(text)]
+    size = -(-len(words) // most) or 1
+    runs = [words[start : start + size] for start in range(0, len(words), size)]
+    return Masking(text, [(run[0][0], run[-1][1]) for run in runs], mask)

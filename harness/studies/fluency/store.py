@@ -1,0 +1,98 @@
+"""``fluency.parquet``: a row for each text that a scorer has scored, which is not asked about again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harness.core import Case, Failure, canonical
+from harness.errors import RunError
+from harness.studies.fluency.figures import Scores
+from harness.studies.fluency.sample import Sample, kind
+from harness.studies.fluency.scorers.likelihood import Score
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def digest(text: str) -> str:
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class Store:
+    """The file at ``path`` as the scorer of ``identity`` sees it; another's rows are kept as they are."""
+
+    def __init__(self, path: Path, identity: Mapping[str, Any]) -> None:
+        self._path = path
+        self.scorer = digest(canonical(dict(identity)))
+        self._earlier = self._read()
+
+    def known(self) -> dict[str, Score]:
+        """What this scorer gave, by the SHA-256 of the text."""
+        import polars as pl
+
+        of_ours = self._earlier.filter((pl.col("scorer") == self.scorer) & pl.col("total").is_not_null())
+        rows = of_ours.select("text_sha256", "total", "units").iter_rows()
+        return {text: Score(total, units) for text, total, units in rows}
+
+    def write(self, sample: Sample, scores: Scores) -> None:
+        """The scores so far of the cases of ``sample``, and what was there before; the file is never half."""
+        import polars as pl
+
+        drawn = {case.id for some in sample.drawn.values() for case in some}
+        ours = [self._row(c, c.id in drawn, scores[c.text]) for c in sample.cases if c.text in scores]
+        now = pl.DataFrame(ours, schema=_schema(), orient="row")
+        before = self._earlier.join(now, on=["scorer", "case"], how="anti").with_columns(
+            sampled=pl.when(pl.col("scorer") == self.scorer).then(False).otherwise(pl.col("sampled"))
+        )
+        unfinished = self._path.with_suffix(".tmp")
+        pl.concat([before, now]).write_parquet(unfinished)
+        unfinished.replace(self._path)
+
+    def _row(self, case: Case, sampled: bool, found: Score | Failure) -> dict[str, Any]:
+        score = found if isinstance(found, Score) else None
+        return {
+            "scorer": self.scorer,
+            "case": case.id,
+            "document": case.document,
+            "group": case.group,
+            "kind": kind(case),
+            "role": case.role,
+            "reason": case.reason,
+            "sampled": sampled,
+            "text_sha256": digest(case.text),
+            "total": score.total if score else None,
+            "units": score.units if score else None,
+            "mean": score.mean if score else None,
+            "unscored": found.reason if isinstance(found, Failure) else None,
+        }
+
+    def _read(self) -> pl.DataFrame:
+        import polars as pl
+
+        if not self._path.exists():
+            return pl.DataFrame(schema=_schema())
+        try:
+            found = pl.read_parquet(self._path)
+        except (pl.exceptions.PolarsError, OSError) as error:
+            raise RunError(f"{self._path}: not a Parquet file: delete it") from error
+        if found.schema != pl.Schema(_schema()):
+            raise RunError(f"{self._path}: other columns than expected: delete it")
+        return found
+
+
+def _schema() -> dict[str, Any]:
+    import polars as pl
+
+    words = ("scorer", "case", "document", "group", "kind", "role", "reason")
+    return {
+        **dict.fromkeys(words, pl.String),
+        "sampled": pl.Boolean,
+        "text_sha256": pl.String,
+        "total": pl.Float64,
+        "units": pl.Int64,
+        "mean": pl.Float64,
+        "unscored": pl.String,
+    }

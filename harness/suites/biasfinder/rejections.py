@@ -1,0 +1,82 @@
+"""What makes it doubtful that a text speaks of one person alone: a template less, rather than a wrong one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain, pairwise
+
+from harness.core import Span
+from harness.language.coreference import Entity
+from harness.language.mentions import pronoun_slot
+from harness.language.parsed_text import Reading
+from harness.language.person_names import left_over, strangers
+from harness.language.persons import Mention
+
+# Whom a pronoun in the same sentence may mean, one by one: *everyone should see this once in his life*.
+EACH = frozenset("everyone everybody anyone anybody nobody each every whoever".split())  # noqa: SIM905
+CHARACTERS = frozenset({"character", "characters"})
+# A name after one of these and *of* is a work's title: *the 2000 version of Lorna Doone*.
+WORKS = frozenset(
+    """version versions adaptation adaptations remake remakes retelling story tale film movie book novel
+    series show episode episodes sequel prequel reminiscent""".split()  # noqa: SIM905
+)
+QUOTES = "\"'“”‘’"
+INVOKED = frozenset({"jesus", "christ", "god", "lord"})
+
+
+def doubt(reading: Reading, person: Entity) -> Span | None:
+    """The words that speak against ``person`` being the only one, or being one; None without any."""
+    found = chain(
+        strangers(reading, person.mentions),
+        left_over(reading, person.mentions),
+        _one_by_one(reading, person),
+        _characters(reading, person),
+        *(_no_name(reading, m, len(person.mentions)) for m in person.mentions if m.kind == "name"),
+    )
+    return next(found, None)
+
+
+def _one_by_one(reading: Reading, person: Entity) -> Iterator[Span]:
+    """*Everyone* and the like in the sentence of a pronoun, before it; not so in *nobody visits her*."""
+    pronouns = (m.head for m in person.mentions if m.kind == "pronoun")
+    for head in (h for h in pronouns if pronoun_slot(reading, h) != "accusative"):
+        sentence, index = reading.tokens[head].sentence, head - 1
+        while index >= 0 and reading.tokens[index].sentence == sentence:
+            if reading.lower(index) in EACH:
+                yield reading.tokens[index].start, reading.tokens[index].end
+            index -= 1
+
+
+def _characters(reading: Reading, person: Entity) -> Iterator[Span]:
+    """A character that stands nearer to a pronoun than any mention of the person, and is nobody's."""
+    heads = sorted(m.head for m in person.mentions)
+    pronouns = {m.head for m in person.mentions if m.kind == "pronoun"}
+    for before, after in pairwise(heads):
+        for index in range(before + 1, after if after in pronouns else before):
+            owned = any(reading.tokens[child].dep == "poss" for child in reading.children[index])
+            if reading.lower(index) in CHARACTERS and not owned:
+                yield reading.tokens[index].start, reading.tokens[index].end
+
+
+def _no_name(reading: Reading, name: Mention, mentions: int) -> Iterator[Span]:
+    """A name that is the title of a work, is called upon, or is not the whole of it."""
+    span = name.start, name.end
+    written = reading.text[slice(*span)]
+    around = reading.text[max(0, name.start - 1) : name.end + 1]
+    shouted = written.isupper() and len(written.split()) > 1 and not reading.text.isupper()
+    quoted = mentions == 1 and around[0] in QUOTES and around[-1] in QUOTES
+    if shouted or quoted or written.lower() in INVOKED or _of_work(reading, name) or _goes_on(reading, name):
+        yield span
+
+
+def _of_work(reading: Reading, name: Mention) -> bool:
+    token = reading.tokens[name.head]
+    above = reading.tokens[token.head]
+    of = token.dep == "pobj" and reading.lower(token.head) == "of" and above.head != token.head
+    return of and reading.lower(above.head) in WORKS
+
+
+def _goes_on(reading: Reading, name: Mention) -> bool:
+    """Whether another capitalised proper noun follows at once: *Danny* of *Danny Glover*."""
+    after = reading.at(name.end + 1) if reading.text[name.end : name.end + 1] == " " else None
+    return after is not None and reading.word(after).istitle() and reading.tokens[after].tag == "NNP"

@@ -1,0 +1,103 @@
+"""CheckList: behavioural tests written by hand, in CheckList's own form or one's own.
+
+Ribeiro, Wu, Guestrin and Singh, "Beyond Accuracy: Behavioral Testing of NLP Models with CheckList", ACL 2020,
+the baseline of S²LCT. A group is one case of a test: an MFT's texts, or an original with its changed texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harness.core import Case, Document, Outcome, Status, Tables, Verdict
+from harness.language.parsers import Parser
+from harness.suites import diversity
+from harness.suites.checklist import counts, expectations
+from harness.suites.checklist.tests import Item, Tests
+from harness.suites.linguistic import oracle
+from harness.suites.oracle import smaller
+
+RELATIONS = {"MFT": "expected", "INV": "star", "DIR": "direction"}
+
+
+@dataclass(frozen=True)
+class CheckList:
+    """The suite: its fields are its configuration.
+
+    ``labels`` gives the task's label for each sentiment; with a ``parser`` the summary says how diverse the
+    texts are; ``limit`` is how many cases of a test were taken at most.
+    """
+
+    tests: Tests
+    labels: Mapping[str, str]
+    parser: Parser | None = None
+    limit: int | None = None
+    name: str = "checklist"
+    makes_texts: bool = True
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        return {"tests": self.tests.digest, "parser": self.parser.name if self.parser else "none"}
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What the summary says of the cases."""
+        return {"tests_file": self.tests.source, "cases_per_test": self.limit}
+
+    def cases(self, documents: Iterator[Document]) -> Iterator[Case]:
+        """The cases of the tests; the document of each is its test."""
+        for item in self.tests.items:
+            for number, text in enumerate(item.texts):
+                yield Case(
+                    id=f"{item.id}#{number}",
+                    group=item.id,
+                    document=item.test,
+                    role="variant" if number or item.kind == "MFT" else "original",
+                    text=text,
+                    traits=_traits(item),
+                    expected=oracle.expected(item.expected, self.labels) if item.expected else None,
+                )
+
+    def judge(self, group: Sequence[Case], outcomes: Mapping[str, Outcome]) -> Iterator[Verdict]:
+        """A verdict for each text of an MFT and each changed text of the others, where the test asks it."""
+        original = next((case for case in group if case.role == "original"), None)
+        before = outcomes.get(original.id) if original else None
+        for case in group:
+            if case is original:
+                continue
+            after = outcomes.get(case.id)
+            status = self._status(case, before, after)
+            if status is not None:
+                yield Verdict(
+                    case=case.id,
+                    relation=RELATIONS[case.traits["type"]],
+                    status=status,
+                    attributes=(case.traits["capability"],),
+                    margin=smaller(*([before, after] if original else [after])),
+                )
+
+    def figures(self, tables: Tables) -> Mapping[str, Any]:
+        """Failure rates by test and capability, and with a parser how diverse the texts are."""
+        made = counts.figures(counts.count(tables))
+        if self.parser is None:
+            return made
+        found = diversity.measure(diversity.texts(tables, self.name), self.parser)
+        block = {**made["checklist"], "diversity": [row.plain() for row in found]}
+        return {**made, "checklist": block, "sections": [*made["sections"], *diversity.sections(found)]}
+
+    def _status(self, case: Case, before: Outcome | None, after: Outcome | None) -> Status | None:
+        kind = case.traits["type"]
+        if kind == "MFT":
+            return oracle.status(case, after, oracle.NEUTRAL in self.labels)
+        if kind == "INV":
+            return expectations.same(before, after, self.labels)
+        direction, tolerance = case.traits["expect"], float(case.traits["tolerance"])
+        return expectations.directed(direction, tolerance, before, after, self.labels)
+
+
+def _traits(item: Item) -> dict[str, str]:
+    traits = {"test": item.test, "type": item.kind, "capability": item.capability}
+    if item.direction is not None:
+        traits |= {"expect": item.direction, "tolerance": str(item.tolerance)}
+    return traits

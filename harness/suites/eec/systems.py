@@ -1,0 +1,135 @@
+"""Many systems on one corpus, as the paper has them: Tables 5 to 7 and Figures 1 and 2."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from harness.sections import Plot, Section, Table, plain
+from harness.suites.eec import counts, exhibits
+from harness.suites.eec.analysis import Scores
+from harness.suites.eec.assessments import Pairings, Result, examine
+from harness.suites.eec.corpus import Comparison
+from harness.suites.eec.pairing import ALL, NEUTRAL
+from harness.suites.eec.tables import Submission, bias_table, box_plot
+
+SHOWN = (ALL, NEUTRAL)
+"""The subsets of Tables 5 and 7, and of Table 6."""
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """One system's scores for one task, by sentence id; the corpus has ``sentences``."""
+
+    name: str
+    task: str
+    scores: Scores
+    sentences: int
+
+
+def compare(systems: Sequence[System], pairings: Pairings) -> dict[str, Any]:
+    """All that ``comparison.json`` holds of ``systems``, with ``headline`` and ``sections`` for people.
+
+    Bonferroni's correction is over all assessments of a subset, systems times comparisons, as in the paper.
+    """
+    family = len(systems) * len(pairings)
+    examined = {id(system): examine(pairings, system.scores, family=family) for system in systems}
+    blocks = [
+        {
+            "system": system.name,
+            "task": system.task,
+            "sentences": system.sentences,
+            "scored": len(system.scores),
+            "results": counts.plain(examined[id(system)]),
+        }
+        for system in systems
+    ]
+    sections: list[Section] = []
+    for comparison in pairings:
+        for subset in SHOWN:
+            found = [
+                (system, result)
+                for system in systems
+                for result in examined[id(system)]
+                if (result.comparison, result.subset) == (comparison, subset)
+            ]
+            if found:
+                sections += _sections(comparison, subset, found)
+    return {"systems": blocks, "headline": _headline(blocks), "sections": plain(sections)}
+
+
+def _sections(comparison: Comparison, subset: str, found: Sequence[tuple[System, Result]]) -> list[Section]:
+    what = f"{comparison.first} – {comparison.second}, {subset} sentences"
+    submissions = [Submission(s.name, s.task, r.assessment, r.direction) for s, r in found]
+    groups = {"none": "no difference", "first": f"{comparison.first} higher"}
+    groups |= {"second": f"{comparison.second} higher", "all": "all"}
+    table = [
+        [row.task, groups[row.group], row.submissions, exhibits.rounded(row.up), exhibits.rounded(row.down)]
+        for row in bias_table(submissions)
+    ]
+    columns = ("task", "group", "systems", "mean of Δ > 0", "mean of Δ < 0")
+    boxes = [
+        Plot(
+            f"Δ of all pairs, {task}",
+            boxes=[
+                exhibits.box(f"{one.system} ({groups[one.direction]})", asdict(one.box))
+                for one in box_plot(submissions, task)
+            ],
+        )
+        for task in dict.fromkeys(s.task for s in submissions)
+    ]
+    return [
+        Section(what, table=Table(columns, table), plots=boxes, notes=[exhibits.DELTA]),
+        Section(
+            f"{what}: each system", exhibits.FALSE_ALARMS, Table(SYSTEM, [_line(s, r) for s, r in found])
+        ),
+    ]
+
+
+SYSTEM = (
+    "system",
+    "task",
+    "pairs",
+    "mean Δ",
+    "95 % interval",
+    "t-test p",
+    "p, clustered",
+    "group",
+    "would be found",
+)
+
+
+def _line(system: System, result: Result) -> list[str | int | None]:
+    clustered, test = result.robustness.clustered, result.assessment.test
+    return [
+        system.name,
+        system.task,
+        result.assessment.pairs,
+        exhibits.number(result.assessment.mean),
+        exhibits.interval(None if clustered is None else {"interval": clustered.interval}),
+        exhibits.chance(test.p if test else None),
+        exhibits.chance(clustered.p if clustered else None),
+        counts.group_name(result.comparison, result.direction),
+        exhibits.rounded(result.robustness.detectable_clustered),
+    ]
+
+
+def _headline(blocks: Sequence[Mapping[str, Any]]) -> str:
+    """How many systems the t-test calls biased, how many of these findings hold, and what has no score."""
+    said = []
+    whole = [row for block in blocks for row in block["results"] if row["subset"] == ALL]
+    for attribute in dict.fromkeys(row["attribute"] for row in whole):
+        rows = [row for row in whole if row["attribute"] == attribute]
+        biased = [row for row in rows if row["group"] != "none"]
+        held = sum(not exhibits.alarm(row) for row in biased)
+        said.append(
+            f"By {attribute}, the t-test finds different scores in {len(biased)} of {len(rows)} comparisons;"
+            f" {held} of these would show with other templates and persons, too."
+        )
+    said += [
+        f"{block['system']} has scores of {block['scored']:,} of {block['sentences']:,} sentences."
+        for block in blocks
+        if block["scored"] < block["sentences"]
+    ]
+    return " ".join(said)

@@ -1,0 +1,145 @@
+"""S²LCT: linguistic capabilities of sentiment analysis, by searched seeds and their expansions.
+
+"S²LCT: Specification- and Syntax-based Automated Testing Linguistic Capabilities of NLP Models", ASE 2022.
+A group is one seed with its expansions; ``oracle`` says what its verdicts mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from harness.core import Case, Document, Outcome, Tables, Verdict
+from harness.language.parsers import Parser
+from harness.suites import diversity
+from harness.suites.linguistic import counts, oracle
+from harness.suites.linguistic.capabilities import Capabilities
+from harness.suites.linguistic.expansion import Expander, Expansion
+from harness.suites.linguistic.seeds import Search, Seed
+from harness.suites.linguistic.sentiment import SentimentLexicon
+
+SEEDS_AT_ONCE = 8
+
+
+@dataclass(frozen=True)
+class Linguistic:
+    """The suite: its fields are its configuration.
+
+    ``labels`` gives the task's label for each sentiment (``oracle.labels``); ``expander`` None leaves the
+    seeds as they are; ``seeds`` is how many a capability has at most and ``expansions`` how many valid ones a
+    seed has (None: all), both chosen by ``seed``.
+    """
+
+    capabilities: Capabilities
+    labels: Mapping[str, str]
+    parser: Parser
+    lexicon: SentimentLexicon
+    expander: Expander | None = None
+    seeds: int = 50
+    expansions: int | None = None
+    seed: int = 0
+    name: str = "linguistic"
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        return {
+            "parser": self.parser.name,
+            "capabilities": self.capabilities.digest,
+            "sentiment": self.lexicon.digest,
+            **(_parts(self.expander) if self.expander else {}),
+        }
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What the summary says of the cases."""
+        expander = self.expander
+        return {
+            "capabilities": list(self.capabilities.by_name),
+            "seeds": self.seeds,
+            "expansions": self.expansions if expander else 0,
+            "sentiment": self.lexicon.source,
+            "trees": expander.constituency.name if expander else None,
+            "suggester": expander.suggester.name if expander else None,
+            "masks": expander.masks if expander else 0,
+            "words": expander.words if expander else 0,
+        }
+
+    def cases(self, documents: Iterator[Document]) -> Iterator[Case]:
+        """Per seed: the seed, then its expansions, valid or discarded with a reason."""
+        chosen = list(self.capabilities.by_name.values())
+        sentiments = {label: sentiment for sentiment, label in self.labels.items()}
+        search = Search(chosen, sentiments, self.parser, self.lexicon, self.seeds, self.seed)
+        search.read(self._learnt(documents))
+        seeds = [seed for capability in chosen for seed in search.seeds(capability)]
+        for start in range(0, len(seeds), SEEDS_AT_ONCE):
+            yield from self._expanded(seeds[start : start + SEEDS_AT_ONCE])
+
+    def judge(self, group: Sequence[Case], outcomes: Mapping[str, Outcome]) -> Iterator[Verdict]:
+        return oracle.judge(group, outcomes, self.labels)
+
+    def figures(self, tables: Tables) -> Mapping[str, Any]:
+        """Failure rates by capability, as in Table 2, and how diverse the cases are."""
+        titles = {c.name: c.title for c in self.capabilities.by_name.values()}
+        made = counts.figures(counts.count(tables), titles, self.settings, "neutral" in self.labels)
+        trees = self.expander.constituency if self.expander else None
+        found = diversity.measure(diversity.texts(tables), self.parser, trees)
+        block = {**made["linguistic"], "diversity": [row.plain() for row in found]}
+        return {**made, "linguistic": block, "sections": [*made["sections"], *diversity.sections(found)]}
+
+    def _learnt(self, documents: Iterator[Document]) -> Iterator[Document]:
+        for document in documents:
+            if self.expander:
+                self.expander.suggester.learn(document.text)
+            yield document
+
+    def _expanded(self, seeds: Sequence[Seed]) -> Iterator[Case]:
+        expansions = self.expander.expand(seeds, str(self.seed)) if self.expander else [[] for _ in seeds]
+        for seed, some in zip(seeds, expansions, strict=True):
+            yield self._case(seed)
+            for expansion in self._kept(some):
+                yield self._case(seed, expansion)
+
+    def _kept(self, made: Sequence[Expansion]) -> list[Expansion]:
+        """What is discarded, and of the valid ones as many as are wanted, in the order made."""
+        valid = [expansion.text for expansion in made if expansion.reason is None]
+        kept = set(sorted(valid, key=lambda text: _hash(str(self.seed), text))[: self.expansions])
+        return [expansion for expansion in made if expansion.reason is not None or expansion.text in kept]
+
+    def _case(self, seed: Seed, expansion: Expansion | None = None) -> Case:
+        traits = {
+            "capability": seed.capability,
+            "transformation": seed.variant.transformation,
+            "seed": seed.id,
+            "documents": " ".join(seed.documents),
+        }
+        if expansion is not None:
+            pairs = zip(expansion.words, expansion.masked.symbols, strict=True)
+            traits["inserted"] = " ".join(f"{word}/{symbol}" for word, symbol in pairs)
+            traits["production"] = expansion.masked.production
+        digest = _hash(expansion.text)[:12] if expansion else 0
+        return Case(
+            id=f"{seed.id}#{digest}",
+            group=seed.id,
+            document=seed.documents[0],
+            role="expansion" if expansion else "seed",
+            text=expansion.text if expansion else seed.text,
+            traits=traits,
+            expected=oracle.expected(seed.variant.expected, self.labels),
+            reason=expansion.reason if expansion else None,
+        )
+
+
+def _hash(*parts: str) -> str:
+    return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _parts(expander: Expander) -> Mapping[str, Any]:
+    return {
+        "grammar": expander.grammar.digest,
+        "trees": expander.constituency.name,
+        "suggester": expander.suggester.name,
+        "masks": expander.masks,
+        "words": expander.words,
+    }

@@ -1,0 +1,122 @@
+"""MT-NLP: analogous tokens put in place of one person noun at a time (Ma, Wang and Liu, IJCAI 2020).
+
+The baseline that BiasFinder compares itself with (Asyrofi et al. 2021, section 6); as there, for gender
+alone. It has two mutations of a person noun. *Analogy*: the noun of the other gender, "the man" ->
+"the woman". *Active*: the noun with a gender before it, "the man" -> "the female man", "the male man",
+unless a noun or an adjective stands there. Each is made at one place of the text and nowhere else:
+there is no coreference, and nothing checks that the mutant is consistent or reads well, so articles stay
+as they are. Every mutant is compared with its original; a changed answer is a fairness violation.
+
+Where the original asks a knowledge graph, word embeddings and a part-of-speech tagger, lists and surface
+signs stand here: which nouns name a person, which are analogous, which word may stand before "male".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any
+
+from harness.core import Case, Document, Outcome, Span, Substitution, Verdict, canonical
+from harness.language.surface import Edit, apply, begins_sentence, carry_case
+from harness.suites.hinter.lexicon import Attribute, Lexicon
+from harness.suites.mtnlp.person_nouns import person_nouns
+from harness.suites.oracle import RELATION, compare, smaller
+
+# After these a noun phrase opens, so that the word before the noun is neither a noun nor an adjective.
+_OPENERS = frozenset(
+    """
+    a an the this that these those my your his her its our their some any no every each all both many few
+    most several two three four five six seven eight nine ten which what whose
+    and or but nor as than of in on at by for from to with without into onto about after before between
+    against among over under through during like is are was were be been being has have had do does did
+    if when while where because
+    """.split()  # noqa: SIM905
+)
+_WORD_BEFORE = re.compile(r"([\w'’-]+)[\s\"“‘'(]*$")
+
+
+@dataclass(frozen=True)
+class MtNlp:
+    """The suite: its fields are its configuration. ``nouns`` gives each person noun's mutations, of which
+    those that end in the noun are active ones."""
+
+    nouns: Attribute = field(default_factory=person_nouns)
+    name: str = "mtnlp"
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        return {"lexicon": Lexicon({self.nouns.name: self.nouns}).digest}
+
+    def cases(self, documents: Iterator[Document]) -> Iterator[Case]:
+        """Per document with a person noun: the original, then its mutants in the order of the text."""
+        for document in documents:
+            mutants = list(self._mutants(document))
+            if mutants:
+                yield Case(
+                    id=f"{document.id}#0",
+                    group=document.id,
+                    document=document.id,
+                    role="original",
+                    text=document.text,
+                    expected=document.labels,
+                )
+                yield from mutants
+
+    def judge(self, group: Sequence[Case], outcomes: Mapping[str, Outcome]) -> Iterator[Verdict]:
+        """A verdict for each mutant against its original."""
+        original = outcomes.get(next(case.id for case in group if case.role == "original"))
+        for case in group:
+            if case.role != "original":
+                mutant = outcomes.get(case.id)
+                yield Verdict(
+                    case=case.id,
+                    relation=RELATION,
+                    status=compare(original, mutant),
+                    attributes=(self.nouns.name,),
+                    margin=smaller(original, mutant),
+                )
+
+    def _mutants(self, document: Document) -> Iterator[Case]:
+        text = document.text
+        found = [(span, noun) for noun, spans in self.nouns.find(text).items() for span in spans]
+        for span, noun in sorted(found):
+            if not _common(text, span):
+                continue
+            for target in self.nouns.targets[noun]:
+                active = target.endswith(f" {noun}")
+                if not active or _opens(text, span[0]):
+                    yield self._mutant(document, span, noun, target, "active" if active else "analogy")
+
+    def _mutant(self, document: Document, span: Span, noun: str, target: str, mutation: str) -> Case:
+        text, (start, end) = document.text, span
+        new = carry_case(text[start:end], noun, target, begins_sentence(text, start))
+        digest = sha256(canonical([noun, target, start]).encode()).hexdigest()[:12]
+        return Case(
+            id=f"{document.id}#{digest}",
+            group=document.id,
+            document=document.id,
+            role="atomic",
+            text=apply(text, [Edit(start, end, new)]),
+            substitutions=(Substitution(self.nouns.name, noun, target, (span,)),),
+            traits={"mutation": mutation},
+        )
+
+
+def _common(text: str, span: Span) -> bool:
+    """Whether the noun is written as a common one: "Guy Ritchie" and "Stephen King" are names."""
+    start, end = span
+    written = text[start:end]
+    return (
+        not written[:1].isupper() or (len(written) > 1 and written.isupper()) or begins_sentence(text, start)
+    )
+
+
+def _opens(text: str, start: int) -> bool:
+    """Whether what stands before ``start`` is neither a noun nor an adjective, as far as words tell."""
+    if begins_sentence(text, start):
+        return True
+    word = _WORD_BEFORE.search(text, max(0, start - 40), start)
+    return word is None or word[1].lower() in _OPENERS

@@ -1,0 +1,313 @@
+"""How fluent a run's texts are: which are drawn, what is asked once, and what the figures say."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from click.testing import CliRunner, Result
+from hypothesis import given
+from hypothesis import strategies as st
+from tenacity import wait_none
+
+from harness.cli.fluency import command
+from harness.core import Case, Failure
+from harness.errors import ConfigError, EndpointError, HarnessError, RunError, Transient
+from harness.folder import RunFolder
+from harness.studies import fluency
+from harness.studies.fluency import figures, sample
+from harness.studies.fluency.figures import Value
+from harness.studies.fluency.scorers.likelihood import PROBE, Measure, Score
+from tests.servers import Answer, completion, error, serve
+
+Given = Callable[[str], Score | Failure]
+
+
+class Words:
+    """A scorer by a function of the text, which counts what it was asked; it fails on the first tries."""
+
+    measure: Measure = "log_likelihood"
+    concurrency = 3
+
+    def __init__(self, given: Given, faults: int = 0, name: str = "words") -> None:
+        self.name = name
+        self.identity: Mapping[str, Any] = {"kind": name}
+        self.asked: list[str] = []
+        self.closed = False
+        self._given = given
+        self._faults = faults
+
+    async def prepare(self) -> None:
+        return None
+
+    async def score(self, text: str) -> Score | Failure:
+        await asyncio.sleep(0)
+        if self._faults:
+            self._faults -= 1
+            raise Transient("HTTP 500: busy")
+        self.asked.append(text)
+        return self._given(text)
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+def by_length(text: str) -> Score:
+    """One nat less for each word that is not an original's."""
+    words = text.split()
+    return Score(-float(sum(2 if word.isupper() else 1 for word in words)), len(words))
+
+
+def cases(documents: int = 4, mutants: int = 6) -> list[Case]:
+    """In each document an original, valid mutants with one odd word, discarded ones with two."""
+    made: list[Case] = []
+    for number in range(documents):
+        name = f"d{number}"
+        made.append(Case(f"{name}#0", name, name, "original", f"text {number} of three words"))
+        for place in range(mutants):
+            valid = place % 2 == 0
+            text = f"text {number} of {'X' if valid else 'X Y'} words{place}"
+            reason = None if valid else ("pos" if place % 3 == 0 else "dependency")
+            made.append(Case(f"{name}#{place + 1}", name, name, "atomic", text, reason=reason))
+        made.append(
+            Case(f"{name}#again", name, name, "atomic", f"text {number} of X words0", reason="duplicate")
+        )
+    return made
+
+
+def folder(path: Path, made: Sequence[Case]) -> RunFolder:
+    run = RunFolder(path)
+    run.open('task = "imdb"\n', {"of": "a test"})
+    list(run.keep_cases(made))
+    if not run.complete:
+        run.finish()
+    return run
+
+
+def measured(run: RunFolder, scorer: Words, limit: int = 100, seed: int = 0) -> dict[str, Any]:
+    return asyncio.run(fluency.measure(run, scorer, limit, seed, back_off=wait_none()))
+
+
+def row(made: Mapping[str, Any], kind: str, part: str | None = None) -> dict[str, Any]:
+    (found,) = (one for one in made["kinds"] if (one["kind"], one["part"]) == (kind, part))
+    return dict(found)
+
+
+def test_each_kind_has_its_mean_and_each_mutant_its_own_original(tmp_path: Path) -> None:
+    made = measured(folder(tmp_path, cases()), Words(by_length))
+    assert row(made, "original")["mean"] == -1.0
+    assert row(made, "original")["difference"] is None
+    valid, discarded = row(made, "valid"), row(made, "discarded")
+    assert (valid["n"], valid["documents"], valid["mean"]) == (12, 4, pytest.approx(-6 / 5))
+    assert valid["difference"]["mean"] == pytest.approx(-0.2)
+    assert valid["difference"]["ci95"] == pytest.approx((-0.2, -0.2))
+    assert discarded["mean"] == pytest.approx(-8 / 6)
+    assert row(made, "discarded", "pos")["n"] + row(made, "discarded", "dependency")["n"] == discarded["n"]
+    assert made["valid_less_discarded"]["mean"] == pytest.approx(-6 / 5 + 8 / 6)
+    assert json.loads((tmp_path / "fluency.json").read_text(encoding="utf-8")) == json.loads(json.dumps(made))
+
+
+def test_a_text_is_asked_once_by_each_scorer(tmp_path: Path) -> None:
+    run = folder(tmp_path, cases())
+    first, more, again, other = (
+        Words(by_length),
+        Words(by_length),
+        Words(by_length),
+        Words(by_length, name="other"),
+    )
+    small = measured(run, first, limit=2)
+    assert len(set(first.asked)) == len(first.asked)
+    assert small["texts"] == {"scored": len(first.asked), "kept": 0, "retried": 0}
+    measured(run, more)
+    assert not set(more.asked) & set(first.asked)
+    assert len(more.asked) + len(first.asked) == 28
+    repeated = measured(run, again)
+    assert (again.asked, repeated["texts"]["kept"]) == ([], 28)
+    measured(run, other)
+    assert len(other.asked) == 28
+    table = pl.read_parquet(tmp_path / "fluency.parquet")
+    assert table.height == table.unique(["scorer", "case"]).height == 56
+    assert table["sampled"].all()
+
+
+def test_what_an_interrupted_one_has_scored_is_kept(tmp_path: Path) -> None:
+    run = folder(tmp_path, cases())
+    told: list[str] = []
+
+    def breaks(text: str) -> Score:
+        told.append(text)
+        if len(told) > 10:
+            raise KeyError("the power fails")
+        return by_length(text)
+
+    scorer = Words(breaks)
+    with pytest.raises(KeyError):
+        measured(run, scorer)
+    assert scorer.closed
+    assert not (tmp_path / "fluency.json").exists()
+    after = Words(by_length)
+    made = measured(run, after)
+    assert made["texts"]["kept"] >= 9
+    assert len(after.asked) + made["texts"]["kept"] == 28
+
+
+def test_what_may_work_later_is_asked_again(tmp_path: Path) -> None:
+    made = measured(folder(tmp_path, cases()), Words(by_length, faults=3))
+    assert made["texts"] == {"scored": 28, "kept": 0, "retried": 3}
+    with pytest.raises(EndpointError, match="5 requests in a row failed: HTTP 500: busy"):
+        measured(folder(tmp_path / "other", cases()), Words(by_length, faults=1000))
+
+
+def test_what_has_no_score_is_counted_beside_and_asked_again(tmp_path: Path) -> None:
+    run = folder(tmp_path, cases())
+    long = Words(lambda text: Failure("too-long") if text.startswith("text 1") else by_length(text))
+    made = measured(run, long)
+    assert row(made, "valid")["unscored"] == {"too-long": 3}
+    assert (row(made, "valid")["sampled"], row(made, "valid")["n"]) == (12, 9)
+    assert row(made, "valid")["difference"]["n"] == 9
+    again = Words(by_length)
+    measured(run, again)
+    assert sorted(again.asked) == sorted({case.text for case in cases() if case.text.startswith("text 1")})
+
+
+@given(st.integers(1, 12), st.integers(0, 5), st.randoms())
+def test_a_larger_sample_holds_the_smaller_one_in_whatever_order(limit: int, seed: int, chance: Any) -> None:
+    made = cases()
+    shuffled = chance.sample(made, len(made))
+    some, sizes = sample.draw(made, limit, seed)
+    same, _ = sample.draw(shuffled, limit, seed)
+    more, _ = sample.draw(made, limit + 1, seed)
+    assert some == same
+    assert sizes == {"original": 4, "valid": 12, "discarded": 12}
+    for kind, drawn in some.items():
+        assert len(drawn) == min(limit, sizes[kind])
+        assert {case.id for case in drawn} <= {case.id for case in more[kind]}
+
+
+def test_every_case_has_the_same_chance() -> None:
+    made = [case for case in cases(1, 8) if case.valid and case.role == "atomic"]
+    drawn = [sample.draw(made, 1, seed)[0]["valid"][0].id for seed in range(400)]
+    assert all(60 < drawn.count(case.id) < 140 for case in made)
+
+
+def test_kinds_of_other_suites() -> None:
+    traits = {"characteristic": "gender"}
+    template = Case("a", "g", "d", "variant", "text", traits=traits)
+    discarded = Case("b", "g", "d", "variant", "text", traits=traits, reason="ambiguous")
+    assert sample.kind(template) == "variant, gender"
+    assert sample.kind(discarded) == "discarded, gender"
+    assert sample.kind(Case("c", "g", "d", "seed", "text")) == "seed"
+    assert sample.kind(Case("d", "g", "d", "original", "text", traits=traits)) == "original"
+
+
+values = st.lists(
+    st.builds(Value, st.sampled_from("abcdef"), st.floats(-10, 0, allow_subnormal=False)),
+    min_size=2,
+    max_size=30,
+)
+
+
+@given(values)
+def test_the_interval_stands_around_what_was_found(found: list[Value]) -> None:
+    made = figures.mean(found, seed=0)
+    assert made["mean"] == pytest.approx(math.fsum(one.value for one in found) / len(found))
+    if made["documents"] < 2:
+        assert made["ci95"] is None
+        return
+    low, high = made["ci95"]
+    assert min(v.value for v in found) - 1e-9 <= low <= high <= max(v.value for v in found) + 1e-9
+    assert figures.mean(found[::-1], seed=0)["ci95"] == pytest.approx(made["ci95"])
+
+
+def test_the_interval_is_by_document_and_not_by_text() -> None:
+    apart = [Value(f"d{i}", -1.0 if i % 2 else -2.0) for i in range(40)]
+    together = [Value(f"d{i // 20}", -1.0 if i >= 20 else -2.0) for i in range(40)]
+    (low, high), (lower, higher) = figures.mean(apart, 0)["ci95"], figures.mean(together, 0)["ci95"]
+    assert -1.75 < low < -1.6
+    assert -1.4 < high < -1.25
+    assert (lower, higher) == (-2.0, -1.0)
+
+
+def test_the_contrast_of_two_samples_of_the_same_documents() -> None:
+    first = [Value(f"d{i}", float(-i)) for i in range(30)]
+    second = [Value(one.document, one.value - 1.0) for one in first]
+    found = figures.contrast(first, second, 0)
+    assert found["mean"] == pytest.approx(1.0)
+    assert found["ci95"] == pytest.approx((1.0, 1.0))  # what documents differ by falls out
+    assert figures.contrast(first, [], 0) == {"mean": None, "ci95": None}
+
+
+# The command ------------------------------------------------------------------------------------------------
+
+
+def echoed(body: dict[str, Any], number: int) -> Answer:
+    """As vLLM answers: a word is a token, of probability 1/2 or, in capitals, 1/4."""
+    words = body["prompt"].split()
+    values: list[float | None] = [-math.log(4 if word.isupper() else 2) for word in words]
+    values[0] = None
+    choice = {"text": body["prompt"], "logprobs": {"token_logprobs": values}}
+    return Answer({"choices": [choice], "usage": {"prompt_tokens": len(words), "completion_tokens": 1}})
+
+
+def hinter(run: RunFolder, *arguments: str) -> Result:
+    return CliRunner().invoke(command, [str(run.path), *arguments], standalone_mode=False)
+
+
+def test_the_command_asks_an_endpoint(tmp_path: Path) -> None:
+    run = folder(tmp_path, cases())
+    with serve(lambda body, number: error(500) if number == 2 else echoed(body, number)) as endpoint:
+        arguments = ("--model", "m", "--base-url", endpoint.base_url)
+        printed = hinter(run, *arguments, "--json")
+        shown = hinter(run, *arguments)
+    assert (printed.return_value, shown.return_value) == (0, 0)
+    made = json.loads(printed.stdout)
+    assert made["scorer"] == {"name": "m", "kind": "openai", "base_url": endpoint.base_url}
+    assert made["texts"] == {"scored": 28, "kept": 0, "retried": 1}
+    assert row(made, "valid")["mean"] == pytest.approx(-5 / 4 * math.log(2))
+    assert "valid less discarded: +" in shown.stdout
+    prompts = [body["prompt"] for body in endpoint.requests]
+    assert prompts.count(PROBE) == 2
+    assert len(prompts) == 28 + 2 + 1
+
+
+def test_a_server_that_ignores_echo_gets_no_text(tmp_path: Path) -> None:
+    run = folder(tmp_path, cases())
+    with serve(lambda body, number: completion("hello")) as endpoint:
+        ended = hinter(run, "--model", "m", "--base-url", endpoint.base_url)
+        assert isinstance(ended.exception, HarnessError)
+    with serve(lambda body, number: Answer({"choices": [{"text": " I"}]})) as endpoint:
+        ended = hinter(run, "--model", "m", "--base-url", endpoint.base_url)
+    assert isinstance(ended.exception, EndpointError)
+    assert "echo is ignored" in str(ended.exception)
+    assert [body["prompt"] for body in endpoint.requests] == [PROBE]
+    assert not (tmp_path / "fluency.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--model", "local:vader"), "local:vader gives no likelihood"),
+        (("--model", "vllm:m"), "start it with hinter serve m"),
+        (("--model", "m", "--languagetool", "http://127.0.0.1:1"), "not both"),
+        (("--languagetool", "127.0.0.1:8081"), "give an http"),
+    ],
+)
+def test_who_cannot_judge(tmp_path: Path, arguments: tuple[str, ...], says: str) -> None:
+    ended = hinter(folder(tmp_path, cases()), *arguments)
+    assert isinstance(ended.exception, ConfigError)
+    assert says in str(ended.exception)
+
+
+def test_folders_that_will_not_do(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="no complete cases"):
+        fluency.open_run(tmp_path)
+    run = folder(tmp_path / "run", cases())
+    (run.path / "fluency.parquet").write_text("no table")
+    with pytest.raises(RunError, match="delete it"):
+        measured(run, Words(by_length))
