@@ -5,26 +5,33 @@ The one place where a user's settings become ours. Unknown keys are errors that 
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from harness.errors import ConfigError
+from harness.settings import (
+    Address,
+    BudgetLimits,
+    Documents,
+    EnvironmentVariable,
+    ModelSettings,
+    Names,
+    NotNegative,
+    Options,
+    Positive,
+    Price,
+    TaskOptions,
+)
 
 SAMPLE_PAIRS = 2
-VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 MAY_BE_SECRET = (
     *("model.api_key_env", "model.base_url"),
     *("linguistic.suggester_api_key_env", "linguistic.suggester_base_url"),
 )
-
-Positive = Annotated[int, Field(ge=1)]
-
 
 SUITE_SECTIONS = ("hinter", "biasfinder", "eec", "linguistic", "checklist")
 SUITES = (*SUITE_SECTIONS, "mtnlp")
@@ -32,88 +39,10 @@ OF_SUITE = "*."
 """Begins a key of the section of whatever suite is chosen."""
 
 
-def _parts(value: Any) -> Any:
-    """A list written as ``a, b``."""
-    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
-
-
-def _named(variable: str | None) -> str | None:
-    if variable is not None and not VARIABLE.fullmatch(variable):
-        raise ValueError("give the name of an environment variable, not the key itself")
-    return variable
-
-
-def _address(given: str | None) -> str | None:
-    url = urlsplit(given) if given is not None else None
-    if url and (url.scheme not in ("http", "https") or not url.hostname):
-        raise ValueError("give an http:// or https:// address")
-    if url and (url.username or url.password):
-        raise ValueError("leave the user and password out: keys come from --api-key-env")
-    return given
-
-
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=False)
-
-
-class Documents(_Section):
-    """``[documents]``: where the texts are; neither path nor dataset means the task's bundled sample."""
-
-    path: str | None = None
-    dataset: str | None = None
-    name: str | None = None
-    split: str | None = None
-    revision: str | None = None
-    text_column: str | None = None
-    label_column: str | None = None
-    limit: Positive | None = None
-    max_tokens: Positive | None = None
-
-    @model_validator(mode="after")
-    def _one_source(self) -> Documents:
-        if self.path and self.dataset:
-            raise ValueError("give path or dataset, not both")
-        if not self.dataset and (self.name or self.split or self.revision):
-            raise ValueError("name, split and revision belong to a dataset: give one with --dataset")
-        return self
-
-
-class TaskOptions(_Section):
-    """``[task_options]``: what a task is to be told; which keys it takes is the task's to say."""
-
-    model_config = ConfigDict(extra="allow", frozen=True)
-
-    labels: tuple[str, ...] | None = None
-    question: str | None = None
-    multi_label: bool | None = None
-    variant: str | None = None
-
-    @field_validator("labels", mode="before")
-    @classmethod
-    def _listed(cls, value: Any) -> Any:
-        if not isinstance(value, str):
-            return value
-        parts = value.split(";" if ";" in value else ",")
-        return [part.strip() for part in parts if part.strip()]
-
-    @field_validator("labels")
-    @classmethod
-    def _distinct(cls, value: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        if value is not None and (len(value) < 2 or not all(label.strip() for label in value)):
-            raise ValueError("give two labels or more, none of them empty")
-        if value is not None and len({label.strip().lower() for label in value}) < len(value):
-            raise ValueError("two labels are the same")
-        return value
-
-    @property
-    def given(self) -> dict[str, Any]:
-        return self.model_dump(exclude_none=True)
-
-
-class Hinter(_Section):
+class Hinter(Options):
     """``[hinter]``: what the HINTER suite changes and which mutants it keeps."""
 
-    attributes: tuple[str, ...] = ("race", "gender", "body")
+    attributes: Names = ("race", "gender", "body")
     order: Positive = 2
     lexicon: str | None = None
     parser: str = "spacy"
@@ -122,13 +51,8 @@ class Hinter(_Section):
     max_mutants_per_document: Positive | None = None
     include_discarded: bool = False
 
-    @field_validator("attributes", mode="before")
-    @classmethod
-    def _listed(cls, value: Any) -> Any:
-        return _parts(value)
 
-
-class Biasfinder(_Section):
+class Biasfinder(Options):
     """``[biasfinder]``: what of a person the templates vary, and with which words.
 
     ``characteristic`` None: gender in mined templates, each template's own in those of a file.
@@ -143,7 +67,7 @@ class Biasfinder(_Section):
     parser: str = "spacy"
 
 
-class Eec(_Section):
+class Eec(Options):
     """``[eec]``: the corpus, the paper's or one of the user's own; of its templates with an emotion word in,
     all or ``instances`` of them."""
 
@@ -151,42 +75,27 @@ class Eec(_Section):
     instances: Positive | None = None
 
 
-class Linguistic(_Section):
+class Linguistic(Options):
     """``[linguistic]``: which capabilities are tested, and how their seeds are found and expanded."""
 
-    capabilities: tuple[str, ...] = ()
+    capabilities: Names = ()
     definitions: str | None = None
     seeds: Positive = 50
-    expansions: Annotated[int, Field(ge=0)] = 5
+    expansions: NotNegative = 5
     masks: Positive = 10
     words: Positive = 20
     suggester: Literal["auto", "mlm", "endpoint", "ngram"] = "auto"
     suggester_model: str | None = None
     suggester_revision: str | None = None
-    suggester_base_url: str | None = None
-    suggester_api_key_env: str | None = None
+    suggester_base_url: Address | None = None
+    suggester_api_key_env: EnvironmentVariable | None = None
     trees: str | None = None
     sentiment: str | None = None
     grammar: str | None = None
     parser: str = "spacy"
 
-    @field_validator("suggester_api_key_env")
-    @classmethod
-    def _variable(cls, value: str | None) -> str | None:
-        return _named(value)
 
-    @field_validator("suggester_base_url")
-    @classmethod
-    def _url(cls, value: str | None) -> str | None:
-        return _address(value)
-
-    @field_validator("capabilities", mode="before")
-    @classmethod
-    def _listed(cls, value: Any) -> Any:
-        return _parts(value)
-
-
-class Checklist(_Section):
+class Checklist(Options):
     """``[checklist]``: the file of tests and how many cases of each at most; with a parser, how diverse their
     syntax is."""
 
@@ -195,67 +104,7 @@ class Checklist(_Section):
     parser: str = "none"
 
 
-class Price(_Section):
-    """USD per million tokens."""
-
-    input: float = Field(ge=0)
-    output: float = Field(ge=0)
-    cached_input: float | None = Field(default=None, ge=0)
-
-
-class Vllm(_Section):
-    """``[model.vllm]``: how the server of ``vllm:NAME`` is started; ``flags`` go to vLLM as given."""
-
-    max_model_len: Positive | None = None
-    dtype: str | None = None
-    quantization: str | None = None
-    seed: Annotated[int, Field(ge=0)] = 0
-    flags: tuple[str, ...] = ()
-    startup_seconds: float = Field(default=1800.0, gt=0)
-    stop_seconds: float = Field(default=15.0, ge=0)
-
-
-class Model(_Section):
-    """``[model]``: the system under test."""
-
-    name: str = "local:smollm2"
-    base_url: str | tuple[str, ...] | None = None
-    api_key_env: str | None = None
-    api_key_file: str | None = None
-    api_version: str | None = None
-    context: Positive | None = None
-    model_file: str | None = None
-    revision: str | None = None
-    choices: Literal["auto", "structured_outputs", "grammar", "json_schema", "none"] = "auto"
-    concurrency: Positive | Literal["auto"] = "auto"
-    requests_per_minute: float | None = Field(default=None, gt=0)
-    tokens_per_minute: float | None = Field(default=None, gt=0)
-    price: Price | None = None
-    vllm: Vllm = Vllm()
-
-    @field_validator("api_key_env")
-    @classmethod
-    def _variable(cls, value: str | None) -> str | None:
-        return _named(value)
-
-    @field_validator("base_url")
-    @classmethod
-    def _url(cls, value: str | tuple[str, ...] | None) -> str | tuple[str, ...] | None:
-        for one in [value] if isinstance(value, str) else value or ():
-            _address(one)
-        return value
-
-
-class BudgetLimits(_Section):
-    """``[budget]``: what a run may send and spend before it stops, to be taken up later; ``adaptive``: how
-    many requests to spend on the cases that promise most."""
-
-    max_requests: Positive | None = None
-    max_cost: float | None = Field(default=None, gt=0)
-    adaptive: Positive | None = None
-
-
-class RunConfig(_Section):
+class RunConfig(Options):
     """All of a run. ``identity()`` is the part that decides its results."""
 
     task: str = "imdb"
@@ -264,9 +113,9 @@ class RunConfig(_Section):
     out: str | None = None
     cache: str | None = None
     prompt: str | None = None
-    shots: Annotated[int, Field(ge=0)] = 0
-    repeats: Annotated[int, Field(ge=0)] = 0
-    confirm: Annotated[int, Field(ge=0)] = 0
+    shots: NotNegative = 0
+    repeats: NotNegative = 0
+    confirm: NotNegative = 0
     batch: bool = False
     workers: Positive = 1
     fail_above: float | None = Field(default=None, ge=0, le=1)
@@ -277,7 +126,7 @@ class RunConfig(_Section):
     eec: Eec = Eec()
     linguistic: Linguistic = Linguistic()
     checklist: Checklist = Checklist()
-    model: Model = Model()
+    model: ModelSettings = ModelSettings()
     budget: BudgetLimits = BudgetLimits()
 
     @model_validator(mode="after")

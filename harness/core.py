@@ -11,13 +11,15 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeAlias
 
 Role = Literal["original", "atomic", "intersectional", "variant", "seed", "expansion"]
 Status = Literal["biased", "benign", "undetermined"]
 Ternary = Literal["yes", "no", "undetermined"]
 Unread = Literal["refused", "filtered", "unparsed", "truncated", "too-long", "failed"]
 Span = tuple[int, int]
+Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
+JsonObject: TypeAlias = Mapping[str, Json]
 
 UNREAD: tuple[Unread, ...] = ("refused", "filtered", "unparsed", "truncated", "too-long", "failed")
 
@@ -194,6 +196,31 @@ class Verdict:
     shift: float | None = None
     confirmed: bool | None = None
     other: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """An original asked ``asked`` more times: how many answers were read, how many were not the first."""
+
+    document: str
+    asked: int
+    read: int
+    flips: int
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """A group with its outcomes, the words they were read from, and its verdicts. Texts are blanked.
+
+    ``discarded``: verdicts on the cases that are not valid, where these were asked about, too.
+    """
+
+    cases: Sequence[Case]
+    outcomes: dict[str, Outcome]
+    words: dict[str, str]
+    verdicts: Sequence[Verdict]
+    noise: Noise | None = None
+    discarded: Sequence[Verdict] = ()
 
 
 class Tables(Protocol):

@@ -22,7 +22,7 @@ from harness.errors import RunError
 if TYPE_CHECKING:
     import polars as pl
 
-    from harness.audit.examination import Examined, Noise
+    from harness.core import Examined, Noise
 
 ROWS_A_PART = 10_000
 CHARACTERS_A_PART = 8_000_000

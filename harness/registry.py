@@ -13,10 +13,10 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
-from harness.config import Model as ModelConfig
 from harness.config import RunConfig
 from harness.core import Model, Suite, Task
 from harness.errors import ConfigError, HarnessError, LexiconError, ModelError, TaskError
+from harness.settings import ModelSettings as ModelConfig
 
 BUILT_IN = (
     *("custom", "ecthr", "eurlex", "imdb", "ledgar", "scotus", "sentiment140", "sst", "sst2", "winogender"),

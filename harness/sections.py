@@ -7,8 +7,8 @@ again from the summary alone.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 Cell = str | int | float | None
@@ -80,6 +80,19 @@ class Section:
     plots: Sequence[Plot] = ()
     notes: Sequence[str] = ()
     page_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What a suite adds to the summary of a run.
+
+    ``blocks`` by name; ``headline`` is its finding in a sentence or two, "" where the results speak for
+    themselves; ``sections`` are what the terminal and the report show.
+    """
+
+    blocks: Mapping[str, Any] = field(default_factory=dict)
+    headline: str = ""
+    sections: Sequence[Section] = ()
 
 
 def plain(sections: Sequence[Section]) -> list[dict[str, Any]]:

@@ -4,41 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from harness.answering.margin import margin, probabilities, set_margin, shift
 from harness.answering.numbers import RatingReader
 from harness.answering.parse import LabelReader
 from harness.answering.runner import Answer, Answerer
 from harness.audit.assembly import Audit
-from harness.core import Case, Failure, Outcome, Reply, Request, Status, Task, Verdict
+from harness.core import Case, Examined, Failure, Noise, Outcome, Reply, Request, Status, Task, Verdict
 
 CASES_AT_ONCE = 256
-
-
-@dataclass(frozen=True, slots=True)
-class Noise:
-    """An original asked ``asked`` more times: how many answers were read, how many were not the first."""
-
-    document: str
-    asked: int
-    read: int
-    flips: int
-
-
-@dataclass(frozen=True, slots=True)
-class Examined:
-    """A group with its outcomes, the words they were read from, and its verdicts. Texts are blanked.
-
-    ``discarded``: verdicts on the cases that are not valid, where these were asked about, too.
-    """
-
-    cases: Sequence[Case]
-    outcomes: dict[str, Outcome]
-    words: dict[str, str]
-    verdicts: Sequence[Verdict]
-    noise: Noise | None = None
-    discarded: Sequence[Verdict] = ()
 
 
 class Examiner:

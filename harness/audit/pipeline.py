@@ -23,9 +23,9 @@ from harness.answering.runner import Counts
 from harness.audit import generation
 from harness.audit.assembly import Audit, assemble
 from harness.audit.batching.run import answered, outstanding
-from harness.audit.examination import Examined, Examiner, next_group
+from harness.audit.examination import Examiner, next_group
 from harness.config import RunConfig
-from harness.core import Case, Document, Outcome, Verdict
+from harness.core import Case, Document, Examined, Outcome, Verdict
 from harness.errors import ConfigError, EndpointError
 from harness.folder import DERIVED, RunFolder
 from harness.models import tokens

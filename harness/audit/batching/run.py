@@ -18,12 +18,12 @@ from harness.audit.assembly import Audit
 from harness.audit.batching.files import keep, settle
 from harness.audit.batching.jobs import BatchApi, Job, Ledger, Pace, only_one
 from harness.audit.batching.missing import UNASKED, Missing
-from harness.config import BudgetLimits
 from harness.core import Capabilities, Failure, Model, Reply, Request, canonical
 from harness.errors import CacheError, ConfigError, EndpointError
 from harness.folder import RunFolder
 from harness.models.openai import OpenAIModel
 from harness.models.wire import Dialect
+from harness.settings import BudgetLimits
 
 log = logging.getLogger(__name__)
 

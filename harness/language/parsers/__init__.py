@@ -12,7 +12,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 
 from harness.errors import ParserError
-from harness.language.parsers.parse import Parse, Parser, Split
+from harness.language.parse import Parse, Parser, Split
 from harness.language.parsers.spacy_parser import SpacyParser, default_pipeline, installed_pipelines
 from harness.language.parsers.stanza_parser import StanzaParser
 

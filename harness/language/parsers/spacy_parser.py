@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from harness.core import Span
 from harness.errors import ParserError
-from harness.language.parsers.parse import Parse, Split
+from harness.language.parse import Parse, Split
 
 if TYPE_CHECKING:
     from spacy.language import Language

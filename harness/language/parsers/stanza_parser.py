@@ -17,7 +17,7 @@ from sys import intern
 from typing import Any
 
 from harness.errors import ParserError
-from harness.language.parsers.parse import Parse, Split
+from harness.language.parse import Parse, Split
 from harness.language.parsers.spacy_parser import split
 
 DEFAULT_PACKAGE = "default"

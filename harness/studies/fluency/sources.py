@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from harness.config import Model
 from harness.errors import ConfigError
+from harness.settings import ModelSettings as Model
 from harness.studies.fluency.scorers.likelihood import Scorer
 
 USE = "use local:smollm2, transformers:NAME_OR_FOLDER, a server with --base-url, or --languagetool"

@@ -1,0 +1,276 @@
+"""The door for suites and models, built in or from a package of your own.
+
+A package adds a suite with an entry point in the group ``harness.suites`` that names a ``SuitePlugin``, and a
+model with one in ``harness.models`` that names a ``ModelPlugin``::
+
+    class Noise(Options):
+        letters: Positive = Field(1, description="Letters swapped in each text.")
+
+    class Typos(Suite):
+        name = "typos"
+        …
+
+    plugin = SuitePlugin(name="typos", about="letters swapped", options=Noise, make=make)
+
+The options become the section ``[typos]`` of the TOML and the option ``--letters`` of the command line.
+``Suite`` and ``Model`` have honest defaults for all that is optional.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from harness.core import (
+    Capabilities,
+    Case,
+    Document,
+    Failure,
+    JsonObject,
+    Outcome,
+    Reply,
+    Request,
+    Substitution,
+    Tables,
+    Task,
+    Verdict,
+)
+from harness.language.parse import Parse, Parser, Split
+from harness.sections import Figures, Section, Table
+from harness.settings import Flag, ModelSettings, Options
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = [
+    "Capabilities",
+    "Case",
+    "Check",
+    "Document",
+    "Failure",
+    "Figures",
+    "Flag",
+    "JsonObject",
+    "Kit",
+    "Model",
+    "ModelKit",
+    "ModelPlugin",
+    "ModelSettings",
+    "Nouns",
+    "Options",
+    "Outcome",
+    "Parse",
+    "Parser",
+    "Reply",
+    "Request",
+    "Section",
+    "Split",
+    "Substitution",
+    "Suite",
+    "SuitePlugin",
+    "Table",
+    "Tables",
+    "Task",
+    "Verdict",
+]
+
+SuiteOptions = TypeVar("SuiteOptions", bound=Options)
+ModelOptions = TypeVar("ModelOptions", bound=Options)
+
+
+@dataclass(frozen=True, slots=True)
+class Nouns:
+    """What a suite's cases and the things they are made of are called, in the singular.
+
+    ``source``: what one group is made from; ``eligible`` says of which of them there are cases.
+    """
+
+    case: str = "case"
+    source: str = "group"
+    eligible: str = ""
+
+
+class Suite(ABC):
+    """A test method: what is asked, and what the answers show.
+
+    ``cases`` yields the cases of one group next to each other. ``judge`` sees the valid cases of one group,
+    their texts blanked (a verdict depends on what was answered), and their outcomes by case id.
+    """
+
+    name: str
+
+    @abstractmethod
+    def cases(self, documents: Iterator[Document]) -> Iterator[Case]:
+        """The cases made of ``documents``, group after group."""
+
+    @abstractmethod
+    def judge(self, group: Sequence[Case], outcomes: Mapping[str, Outcome]) -> Iterator[Verdict]:
+        """The verdicts on one group."""
+
+    @property
+    def identity(self) -> JsonObject:
+        """What decides the cases beside the configuration: a parser's version, a dictionary's digest."""
+        return {}
+
+    @property
+    def settings(self) -> JsonObject:
+        """What the summary repeats of the suite's settings."""
+        return {}
+
+    @property
+    def nouns(self) -> Nouns:
+        """What cases and groups are called for people."""
+        return Nouns()
+
+    @property
+    def makes_texts(self) -> bool:
+        """Whether the suite makes its own texts and reads no documents."""
+        return False
+
+    @property
+    def by_document(self) -> bool:
+        """Whether the cases of a document depend on it alone, so that documents can be shared out."""
+        return False
+
+    @property
+    def include_discarded(self) -> bool:
+        """Whether discarded cases are asked about, too."""
+        return False
+
+    @property
+    def explorable(self) -> bool:
+        """Whether an adaptive budget may choose among the mutants (the star relation alone)."""
+        return False
+
+    @property
+    def words(self) -> Sequence[str]:
+        """Words whose length in tokens is worth knowing; ``weighed`` is told."""
+        return ()
+
+    def weighed(self, lengths: Mapping[str, int]) -> Suite:
+        """The suite that knows how many tokens each of its ``words`` is."""
+        return self
+
+    def figures(self, tables: Tables) -> Figures:
+        """What the summary holds of the run beside ``results``."""
+        return Figures()
+
+    def extracts(self, tables: Tables) -> Mapping[str, pl.LazyFrame]:
+        """Tables by name, made of the cases alone, that the run folder keeps beside them."""
+        return {}
+
+    def about(self, case: Case) -> str:
+        """What the text of ``case`` should be about, for human review; "" where there is nothing to say."""
+        return ""
+
+
+@dataclass(frozen=True)
+class Kit:
+    """What a suite is made with, beside its options.
+
+    ``language`` is that of the texts; ``cache`` a folder for what is kept from run to run; ``load_parser``
+    loads a parser by name (``spacy``, ``spacy:PIPELINE``, ``stanza``, ``none``).
+    """
+
+    task: Task
+    seed: int
+    language: str
+    cache: Path
+    load_parser: Callable[[str], Parser | None]
+
+    def parser(self, name: str) -> Parser | None:
+        """The parser called ``name``; None for ``none``. Raises ``ParserError``."""
+        return self.load_parser(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Something ``hinter doctor`` tries: ``look`` returns a line, or raises a ``HarnessError``."""
+
+    name: str
+    look: Callable[[], str]
+
+
+@dataclass(frozen=True)
+class SuitePlugin(Generic[SuiteOptions]):
+    """How a suite comes in.
+
+    ``for_sample`` adapts the options where only the task's bundled sample is read, so that a first look takes
+    a minute; ``checks`` are what ``hinter doctor`` tries.
+    """
+
+    name: str
+    about: str
+    options: type[SuiteOptions]
+    make: Callable[[SuiteOptions, Kit], Suite]
+    for_sample: Callable[[SuiteOptions], SuiteOptions] = lambda options: options
+    checks: Callable[[SuiteOptions, Kit], Iterable[Check]] = lambda options, kit: ()
+
+
+class Model(ABC):
+    """A system under test.
+
+    ``identity`` is the part of the cache key that says who answers; ``context`` how many tokens it takes in
+    all, None where that is not known; ``rates`` what it can rate a text for, None where it can rate anything.
+    """
+
+    name: str
+    identity: JsonObject
+    capabilities: Capabilities = Capabilities()
+    concurrency: int = 1
+    context: int | None = None
+    rates: tuple[str, ...] | None = None
+
+    @abstractmethod
+    async def answer(self, request: Request) -> Reply | Failure:
+        """One attempt.
+
+        Returns a ``Failure`` for what cannot succeed for this request; raises ``EndpointError`` for what
+        cannot succeed for any (a bad key), and ``Transient`` for what may succeed later.
+        """
+
+    @property
+    def facts(self) -> JsonObject:
+        """What the run records beside the identity: a server's version, what was negotiated."""
+        return {}
+
+    def bind(self, labels: Sequence[str], multi_label: bool) -> None:
+        """Take a task's labels. Raises ``ModelError`` where the model's own differ."""
+        return None
+
+    def count_tokens(self, text: str) -> int | None:
+        """Tokens of ``text`` by the model's own tokenizer; None where it has none at hand."""
+        return None
+
+    async def prepare(self, known: JsonObject | None) -> JsonObject | None:
+        """Called before the first request with what an earlier run found out; returns what to remember."""
+        return None
+
+    async def close(self) -> None:
+        """Give back what is held."""
+        return None
+
+
+@dataclass(frozen=True)
+class ModelKit:
+    """What a model is made with, beside its options: the rest of its name (``NAME`` of ``kind:NAME``), the
+    section ``[model]``, and the task."""
+
+    name: str
+    settings: ModelSettings
+    task: Task | None = None
+
+
+@dataclass(frozen=True)
+class ModelPlugin(Generic[ModelOptions]):
+    """How a kind of model comes in: ``name`` is the prefix in ``--model name:…``, and ``[model.name]`` the
+    section of its options. ``pattern`` is what ``hinter models`` lists."""
+
+    name: str
+    about: str
+    options: type[ModelOptions]
+    make: Callable[[ModelOptions, ModelKit], Model]
+    pattern: str = ""
