@@ -13,7 +13,12 @@ from harness.language.differences import Piece, changes, excerpt
 BARS = 12
 LEGEND = "*: not the same in both texts; +: enough, with the others so marked, to keep the answer"
 THIS, OTHER = "This case", "Compared with"
-UNITS = {"log-odds": "log-odds", "score": "the model's score", "answer": "1: without it, another answer"}
+UNITS = {
+    "log-odds": "log-odds",
+    "score": "the model's score",
+    "answer": "1: without it, another answer",
+    "rating": "above zero, the word raises the score",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +101,7 @@ def _parts(shrunk: Mapping[str, Any]) -> Iterator[tuple[str, str, Sequence[Piece
     for title, text, spans, answer in zip(
         (OTHER, THIS), (one, other), changes(one, other), shrunk["answers"], strict=True
     ):
-        yield title, _labels(answer), excerpt(text, spans)
+        yield title, _answer(answer), excerpt(text, spans)
 
 
 def _share(shrunk: Mapping[str, Any]) -> str:
@@ -122,7 +127,7 @@ def _words(text: Mapping[str, Any], found: Mapping[str, Any]) -> Words:
         for unit in shown
     ]
     role = THIS if text["case"] == found["case"] else OTHER
-    title = f"{role}: {_labels(text['answer'])}"
+    title = f"{role}: {_answer(text['answer'])}"
     return Words(title, UNITS[text["measure"]], bars, len(words) - len(bars), _kept(kept, words), bool(units))
 
 
@@ -137,9 +142,16 @@ def _kept(kept: Mapping[str, Any] | None, words: Sequence[Mapping[str, Any]]) ->
         said += ["…"] * (unit > before + 1) + [words[unit]["word"]]
         before = unit
     said += ["…"] * (before + 1 < len(words))
-    sure = "" if kept["probability"] is None else f" (probability {kept['probability']:.2f})"
-    return f"{' '.join(said)}{sure}"
+    return f"{' '.join(said)}{_sure(kept)}"
 
 
-def _labels(labels: Sequence[str]) -> str:
-    return ", ".join(labels) or "no label"
+def _sure(kept: Mapping[str, Any]) -> str:
+    """Return how sure the model is of the words kept, or how it scores them, where that is known."""
+    if kept["probability"] is not None:
+        return f" (probability {kept['probability']:.2f})"
+    return "" if kept.get("score") is None else f" (score {kept['score']:.4g})"
+
+
+def _answer(answer: Sequence[str] | float) -> str:
+    """Return labels, or a score, as a reader sees them."""
+    return f"{answer:.4g}" if isinstance(answer, int | float) else ", ".join(answer) or "no label"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
 from pathlib import Path
 
 from harness.answering import batch_files
@@ -12,6 +11,7 @@ from harness.answering.batch_files import BatchFiles
 from harness.answering.budget import Budget, prompt_tokens
 from harness.answering.cache import ResponseCache
 from harness.answering.runner import Answer
+from harness.audit import asking
 from harness.audit.assembly import Audit
 from harness.audit.examination import Examiner, next_group
 from harness.core import Case, Failure, Reply, Request
@@ -48,10 +48,9 @@ class Missing:
     async def collect(self, cases: Iterator[Case]) -> None:
         """Write down all that examining ``cases`` asks for."""
         examiner = Examiner(self.audit, self)
-        groups = ([c for c in group if c.valid] for _, group in groupby(cases, key=lambda case: case.group))
+        groups = asking.groups(cases, self.audit.include_discarded)
         while (group := await next_group(groups)) is not None:
-            if group:
-                await examiner.examine(group)
+            await examiner.examine(group)
 
     async def replies(self, requests: Sequence[Request]) -> dict[str, Answer]:
         distinct = {request.key: request for request in requests}

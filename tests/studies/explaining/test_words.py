@@ -8,13 +8,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.studies.explaining.answers import Said, strengths
+from harness.studies.explaining.answers import Answer
 from harness.studies.explaining.masking import masking
 from harness.studies.explaining.occlusion import Contributions, occlusion
 from harness.studies.explaining.rootcause import RootCause, root_cause
 from harness.studies.explaining.shapley import shapley
 from harness.studies.explaining.surrogate import surrogate
-from tests.studies.explaining.oracles import NO, YES, Scripted, labels_only, linear, odds_of, words
+from tests.studies.explaining.oracles import (
+    NO,
+    UNREAD,
+    YES,
+    Scripted,
+    labels_only,
+    linear,
+    odds_of,
+    said,
+    words,
+)
 
 TEXT = "The dull plot, a lovely man, and awful jokes made it long."
 WEIGHTS = {"dull": -2.0, "lovely": 3.0, "awful": -4.0, "long": -1.0, "plot": 0.5}
@@ -84,22 +94,22 @@ def test_with_answers_alone_a_word_counts_where_the_answer_hangs_on_it() -> None
 
 
 def test_a_score_speaks_for_an_answer_in_the_direction_of_its_texts() -> None:
-    said = [Said(NO, score=0.2), Said(NO, score=0.4), Said(YES, score=0.9)]
-    assert strengths(NO, said) == ("score", [-0.2, -0.4, -0.9])
-    assert strengths(YES, [said[2], *said[:2]]) == ("score", [0.9, 0.2, 0.4])
-    assert strengths(NO, said[:2])[0] == "answer"
+    low, lower, high = said(NO, beside=0.4), said(NO, beside=0.2), said(YES, beside=0.9)
+    assert NO.strengths([lower, low, high]) == ("score", [-0.2, -0.4, -0.9])
+    assert YES.strengths([high, lower, low]) == ("score", [0.9, 0.2, 0.4])
+    assert NO.strengths([lower, low])[0] == "answer"
 
 
 def test_what_was_not_read_changes_nothing() -> None:
-    said = [Said(YES, {"Positive": 2.0}), Said(None), Said(YES, {"Positive": 1.0})]
-    assert strengths(YES, said) == ("log-odds", [2.0, 2.0, 1.0])
+    readings = [said(YES, {"Positive": 2.0}), UNREAD, said(YES, {"Positive": 1.0})]
+    assert YES.strengths(readings) == ("log-odds", [2.0, 2.0, 1.0])
 
 
 def test_of_equal_words_those_that_were_changed_come_first() -> None:
     assert Contributions("answer", [0.0, 1.0, 1.0, 0.0]).order({2, 3}) == [2, 1, 3, 0]
 
 
-def cause(ask: Scripted, text: str, answer: frozenset[str], threshold: float = 0.9) -> RootCause | None:
+def cause(ask: Scripted, text: str, answer: Answer, threshold: float = 0.9) -> RootCause | None:
     async def found() -> RootCause | None:
         made = masking(text)
         by = await occlusion(ask, made, answer)
@@ -135,7 +145,7 @@ def test_a_text_that_is_less_sure_than_asked_for_needs_its_own_probability() -> 
 
 
 def test_an_answer_that_needs_no_word_is_said_to_need_none() -> None:
-    assert cause(labels_only(lambda said: True), "a b c", YES) == RootCause((), None, True)
+    assert cause(labels_only(lambda said: True), "a b c", YES) == RootCause([], None, True)
 
 
 def test_an_answer_that_is_another_one_now_has_no_cause() -> None:

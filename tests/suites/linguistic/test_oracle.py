@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from harness.core import Case, Outcome, Status
+from harness.core import Case, Margin, Outcome, Status
 from harness.errors import ConfigError
 from harness.suites.linguistic import oracle
 
@@ -27,7 +27,7 @@ def case(role: str = "seed", sentiments: tuple[str, ...] = ("neutral",), has: di
 
 
 def answer(label: str, margin: float | None = None) -> Outcome:
-    return Outcome(frozenset([label]), margin=margin)
+    return Outcome(frozenset([label]), margin=None if margin is None else Margin(margin))
 
 
 @pytest.mark.parametrize(
