@@ -128,28 +128,34 @@ def _words(text: Mapping[str, Any], found: Mapping[str, Any]) -> Words:
     ]
     role = THIS if text["case"] == found["case"] else OTHER
     title = f"{role}: {_answer(text['answer'])}"
-    return Words(title, UNITS[text["measure"]], bars, len(words) - len(bars), _kept(kept, words), bool(units))
+    return Words(title, UNITS[text["measure"]], bars, len(words) - len(bars), _kept(text), bool(units))
 
 
-def _kept(kept: Mapping[str, Any] | None, words: Sequence[Mapping[str, Any]]) -> str:
-    """The words that are enough, gaps between them marked."""
+def _kept(text: Mapping[str, Any]) -> str:
+    """Return the words that are enough, gaps between them marked."""
+    kept, words = text["kept"], text["words"]
     if kept is None:
         return "not found"
     if not kept["units"]:
-        return "no word is needed: the answer is the same with every word masked"
+        return f"no word is needed: {_side(text) or 'the answer is the same'} with every word masked"
     said, before = [], -1
     for unit in kept["units"]:
         said += ["…"] * (unit > before + 1) + [words[unit]["word"]]
         before = unit
     said += ["…"] * (before + 1 < len(words))
-    return f"{' '.join(said)}{_sure(kept)}"
+    likely = kept["probability"]
+    sure = _side(text) if likely is None else f"probability {likely:.2f}"
+    return f"{' '.join(said)} ({sure})" if sure else " ".join(said)
 
 
-def _sure(kept: Mapping[str, Any]) -> str:
-    """Return how sure the model is of the words kept, or how it scores them, where that is known."""
-    if kept["probability"] is not None:
-        return f" (probability {kept['probability']:.2f})"
-    return "" if kept.get("score") is None else f" (score {kept['score']:.4g})"
+def _side(text: Mapping[str, Any]) -> str:
+    """Return the score of the words kept and its side of the middle; "" where there is no score."""
+    score, answer, compared = text["kept"].get("score"), text["answer"], text.get("compared")
+    if score is None:
+        return ""
+    if not isinstance(compared, int | float) or compared == answer:
+        return f"score {score:.4g}"
+    return f"score {score:.4g}, {'below' if answer < compared else 'above'} {(answer + compared) / 2:.4g}"
 
 
 def _answer(answer: Sequence[str] | float) -> str:

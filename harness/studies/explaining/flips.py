@@ -133,6 +133,7 @@ class Explainer:
         shown: dict[str, Any] = {
             "case": name,
             "answer": plain(reading.outcome),
+            "compared": plain(other.outcome),
             "probability": explained.probability(reading),
             "measure": by.measure,
             "words": words,
