@@ -50,6 +50,15 @@ def test_with_three_labels_the_answer_is_in_the_set_or_not(
 
 
 @pytest.mark.parametrize(
+    ("bound", "status"), [(0.3, "undetermined"), (-4.0, "undetermined"), (math.log(2.1), "biased")]
+)
+def test_a_bound_within_the_band_does_not_tell_a_tie(bound: float, status: Status) -> None:
+    outcome = Outcome(frozenset(["Negative"]), margin=Margin(bound, is_bound=True))
+    assert oracle.status(case(sentiments=("neutral",), has=TWO), outcome, False) == status
+    assert oracle.near_tie(outcome) is (None if status == "undetermined" else False)
+
+
+@pytest.mark.parametrize(
     ("sentiments", "label", "margin", "status"),
     [
         (("neutral",), "Positive", None, "undetermined"),
