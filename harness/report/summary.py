@@ -210,7 +210,9 @@ def results(
 
     status, hidden = pl.col("status"), pl.col("hidden")
     tie = pl.col("margin") < NEAR_TIE
-    tie_is_known = ~(tie & pl.col("margin_is_bound").fill_null(value=False))  # a bound below says nothing
+    tie_is_known = tie.is_not_null() & ~(
+        tie & pl.col("margin_is_bound").fill_null(value=False)
+    )  # a bound below says nothing
     by_original = (
         verdicts.filter(pl.col("relation") != SCORES)
         .with_columns(key=pl.col("attributes").list.join(KEY_SEPARATOR))

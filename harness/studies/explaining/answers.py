@@ -119,8 +119,8 @@ class Labels:
 class Score:
     """An answer that is a score, told apart from ``rival``, the score that it is compared with.
 
-    It is kept by a score on its own side of the middle between the two: as near to it as to ``rival``, or
-    nearer, or beyond it. Without a rival, or with an equal one, by the same score alone.
+    It is kept by a score on its own side of the middle between the two, nearer to it than to ``rival``. Without
+    a rival, or with an equal one, by the same score alone.
     """
 
     score: float
@@ -151,7 +151,7 @@ class Score:
 
         def keeps(reading: Reading) -> bool:
             strength = self.strength(reading)
-            return strength is not None and strength >= middle
+            return strength is not None and (strength > middle or reading.outcome.score == self.score)
 
         return keeps
 

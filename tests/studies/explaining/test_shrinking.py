@@ -20,7 +20,7 @@ from harness.studies.explaining.shrinking import (
     sentences_of,
     shrink,
 )
-from tests.studies.explaining.oracles import NO, YES, Scripted, labels_only, said
+from tests.studies.explaining.oracles import NO, YES, Scripted, labels_only, rating, said
 
 TEXTS = st.text("ab ,.!?;\n—()", max_size=60)
 Failing = Callable[[frozenset[int]], bool]
@@ -106,6 +106,18 @@ def test_a_sentence_that_was_added_is_kept_by_itself() -> None:
     )
     assert found is not None
     assert (found.original, found.mutant) == ("", "So bad.")
+
+
+def test_a_part_shows_a_change_of_scores_that_is_half_as_large_and_the_same_way() -> None:
+    """Nearly all parts differ a little, one of them the other way round."""
+    weights = {"woman": -0.01, "she": -0.3, "her": 0.05}
+    original = "A man came. He laughed. It was his day. Nothing else."
+    mutant = "A woman came. She laughed. It was her day. Nothing else."
+    found = asyncio.run(shrink(rating(weights), original, mutant))
+    assert found is not None
+    assert (found.original, found.mutant) == ("He laughed.", "She laughed.")
+    assert list(found.answers) == pytest.approx([0.5, 0.2])
+    assert found.minimal
 
 
 def test_equal_answers_have_no_part() -> None:

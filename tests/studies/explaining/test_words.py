@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.studies.explaining.answers import Answer
+from harness.studies.explaining.answers import Answer, Score
 from harness.studies.explaining.masking import masking
 from harness.studies.explaining.occlusion import Contributions, occlusion
 from harness.studies.explaining.rootcause import RootCause, root_cause
@@ -22,6 +22,8 @@ from tests.studies.explaining.oracles import (
     labels_only,
     linear,
     odds_of,
+    rated,
+    rating,
     said,
     words,
 )
@@ -158,3 +160,62 @@ def test_no_more_is_asked_than_was_said(length: int) -> None:
     text = " ".join(f"w{number}" for number in range(length))
     asyncio.run(root_cause(ask, masking(text), range(length), YES, 0.9))
     assert len(ask.asked) <= length + 200 + 3
+
+
+# Scores
+
+
+RATES = {"dull": -0.1, "lovely": 0.2, "awful": -0.3}
+
+
+def rates() -> list[float]:
+    return [sum(RATES.get(word, 0.0) for word in words(unit)) for unit in TEXT.split()]
+
+
+@pytest.mark.parametrize("rival", [0.9, 0.1])
+def test_words_contribute_to_a_score_by_the_score(rival: float) -> None:
+    answer = Score(0.3, rival)
+    for method in (occlusion, surrogate):
+        found = asyncio.run(method(rating(RATES), masking(TEXT), answer))
+        assert found.measure == "rating"
+        shown = [answer.direction * value for value in found.values]
+        assert shown == pytest.approx(rates(), abs=0.02)
+
+
+def test_shap_measures_a_score() -> None:
+    pytest.importorskip("shap", reason="needs the extra [shap]")
+    found = asyncio.run(shapley(rating(RATES), masking(TEXT), Score(0.3, 0.1)))
+    assert found.measure == "rating"
+    assert found.values == pytest.approx(rates(), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("rival", "kept"),
+    [
+        (0.6, ["awful"]),  # below 0.45: it alone is enough
+        (0.1, []),  # above 0.2: so is nothing at all
+        (None, None),  # the same score needs all words that move it, which no rival tells apart
+    ],
+)
+def test_a_score_is_kept_on_its_side_of_the_middle(rival: float | None, kept: list[str] | None) -> None:
+    found = cause(rating(RATES), TEXT, Score(0.3, rival))
+    if kept is None:
+        assert Score(0.3, rival).keeper(rated(0.3), 0.9)(rated(0.3))
+        assert not Score(0.3, rival).keeper(rated(0.3), 0.9)(rated(0.31))
+        return
+    assert found is not None
+    assert [TEXT.split()[unit] for unit in found.kept] == kept
+    assert found.probability is None
+    assert found.score == pytest.approx(0.5 + sum(RATES[word] for word in kept))
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
+def test_of_two_scores_each_keeps_itself_and_not_the_other(one: float, other: float, third: float) -> None:
+    first, second = Score(one, other), Score(other, one)
+    keeps, opposes = first.keeper(rated(one), 0.9), second.keeper(rated(other), 0.9)
+    assert keeps(rated(one))
+    assert opposes(rated(other))
+    if abs(one - other) > 1e-9:
+        assert not keeps(rated(other))
+        assert not (keeps(rated(third)) and opposes(rated(third)))
+    assert not keeps(UNREAD)
