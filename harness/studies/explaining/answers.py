@@ -119,8 +119,8 @@ class Labels:
 class Score:
     """An answer that is a score, told apart from ``rival``, the score that it is compared with.
 
-    It is kept by a score on its own side of the middle between the two, nearer to it than to ``rival``. Without
-    a rival, or with an equal one, by the same score alone.
+    It is kept by a score on its own side of the middle between the two, nearer to it than to ``rival``.
+    Without a rival, or with an equal one, by the same score alone.
     """
 
     score: float
