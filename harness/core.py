@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -22,6 +22,12 @@ Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json
 JsonObject: TypeAlias = Mapping[str, Json]
 
 UNREAD: tuple[Unread, ...] = ("refused", "filtered", "unparsed", "truncated", "too-long", "failed")
+DUPLICATE = "duplicate"
+"""The reason of a case that was discarded because another one of its group has the same text."""
+KEY_SEPARATOR = "\x1f"
+"""Joins the names of attributes to one key: no name has it."""
+NEAR_TIE = 0.1
+"""Natural-log units: of two labels with a smaller margin the rarer one has more than 47 %."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,10 +165,37 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
+class Margin:
+    """By how much an answer was likelier than the nearest other one (natural log).
+
+    ``is_bound``: the nearest other one is not known; ``value`` is then the least that the margin can be.
+    """
+
+    value: float
+    is_bound: bool = False
+
+    @property
+    def near_tie(self) -> bool:
+        """Whether the answer is known to hang on next to nothing, which a bound never says."""
+        return not self.is_bound and self.value < NEAR_TIE
+
+    @classmethod
+    def smallest(cls, margins: Iterable[Margin]) -> Margin:
+        """Return the smallest of ``margins``, of which there must be one.
+
+        An exact near tie goes before smaller bounds: it shows that the smallest margin, whatever the others
+        are, is a near tie.
+        """
+        every = list(margins)
+        ties = [margin for margin in every if margin.near_tie]
+        return min(ties or every, key=lambda margin: (margin.value, margin.is_bound))
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """What a reply says: ``labels`` (or a ``score``), or why it could not be read.
 
-    ``margin``: by how much the label was likelier than the next one (natural log), where that is known.
+    ``margin``: how near another answer was, where that is known.
     ``probabilities`` of all labels, and ``beside``, the score from 0 to 1 that a system gave with its label,
     stand beside the answer where they are known: outcomes that differ in them alone are equal.
     """
@@ -170,13 +203,17 @@ class Outcome:
     labels: frozenset[str] | None = None
     score: float | None = None
     reason: Unread | None = None
-    margin: float | None = None
+    margin: Margin | None = None
     probabilities: Mapping[str, float] | None = field(default=None, compare=False)
     beside: float | None = field(default=None, compare=False)
 
     @property
     def read(self) -> bool:
         return self.reason is None
+
+    def differs(self, other: Outcome) -> bool:
+        """Return whether both were read and do not say the same: label sets as sets, scores as numbers."""
+        return self.read and other.read and (self.labels, self.score) != (other.labels, other.score)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +229,7 @@ class Verdict:
     status: Status
     hidden: Ternary | None = None
     attributes: tuple[str, ...] = ()
-    margin: float | None = None
+    margin: Margin | None = None
     shift: float | None = None
     confirmed: bool | None = None
     other: str | None = None

@@ -16,13 +16,11 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.core import Case, Outcome, Substitution, Verdict, canonical
+from harness.core import Case, Examined, Margin, Noise, Outcome, Substitution, Verdict, canonical
 from harness.errors import RunError
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from harness.core import Examined, Noise
 
 ROWS_A_PART = 10_000
 CHARACTERS_A_PART = 8_000_000
@@ -181,7 +179,10 @@ class RunFolder:
         shutil.rmtree(parts, ignore_errors=True)
 
     def scan(self, name: str) -> pl.LazyFrame:
-        """``cases``, or one of the tables ``DERIVED`` from them, as a lazy table."""
+        """``cases``, or one of the tables ``DERIVED`` from them, as a lazy table.
+
+        Columns that an earlier version did not write are there, null.
+        """
         import polars as pl
 
         if name == "cases":
@@ -189,7 +190,10 @@ class RunFolder:
             if not files:
                 return pl.LazyFrame(schema=schema_of(CASE_SCHEMA))
             return pl.scan_parquet(files, glob=False)
-        return pl.scan_parquet(self.path / f"{name}.parquet", glob=False)
+        table = pl.scan_parquet(self.path / f"{name}.parquet", glob=False)
+        there = table.collect_schema().names()
+        absent = {column: kind for column, kind in schema_of(SCHEMAS[name]).items() if column not in there}
+        return table.with_columns(pl.lit(None, kind).alias(column) for column, kind in absent.items())
 
 
 class Derived:
@@ -278,6 +282,7 @@ ANSWER_SCHEMA = {
     "score": "float",
     "reply": "str",
     "margin": "float",
+    "margin_is_bound": "bool",
 }
 VERDICT_SCHEMA = {
     "case": "str",
@@ -288,6 +293,7 @@ VERDICT_SCHEMA = {
     "document": "str",
     "confirmed": "bool",
     "margin": "float",
+    "margin_is_bound": "bool",
     "shift": "float",
     "other": "str",
     "weight": "float",
@@ -368,7 +374,7 @@ def _answer_row(item: tuple[Case, Outcome, str]) -> dict[str, Any]:
         "labels": _listed(outcome.labels),
         "score": outcome.score,
         "reply": reply,
-        "margin": outcome.margin,
+        **_margin_columns(outcome.margin),
     }
 
 
@@ -382,10 +388,17 @@ def _verdict_row(item: tuple[Verdict, Case]) -> dict[str, Any]:
         "attributes": list(verdict.attributes),
         "document": case.document,
         "confirmed": verdict.confirmed,
-        "margin": verdict.margin,
+        **_margin_columns(verdict.margin),
         "shift": verdict.shift,
         "other": verdict.other,
         "weight": case.weight,
+    }
+
+
+def _margin_columns(margin: Margin | None) -> dict[str, Any]:
+    return {
+        "margin": None if margin is None else margin.value,
+        "margin_is_bound": None if margin is None else margin.is_bound,
     }
 
 

@@ -18,6 +18,7 @@ from harness.answering.cache import DEFAULT as DEFAULT_CACHE
 from harness.answering.cache import ResponseCache
 from harness.answering.limiter import Limiter
 from harness.answering.plan import Planner
+from harness.answering.reading import Reader
 from harness.answering.runner import Runner
 from harness.config import RunConfig
 from harness.core import Case, Document, DocumentOptions, Model, Suite, Task, canonical
@@ -47,6 +48,16 @@ class Audit:
         if getattr(self.suite, "makes_texts", False):
             return iter(())
         return self.shortener.shortened(self.task.documents(self.options))
+
+    @property
+    def include_discarded(self) -> bool:
+        """Whether discarded cases are asked about, too."""
+        return self.config.hinter.include_discarded
+
+    @property
+    def reader(self) -> Reader:
+        """What reads the replies to the planner's requests."""
+        return Reader.of(self.task, self.planner.constrained)
 
     @property
     def folder(self) -> RunFolder:

@@ -15,12 +15,11 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from harness.answering.cache import ResponseCache
 from harness.answering.runner import Counts
-from harness.audit import generation
+from harness.audit import asking, generation
 from harness.audit.assembly import Audit, assemble
 from harness.audit.batching.run import answered, outstanding
 from harness.audit.examination import Examiner, next_group
@@ -30,7 +29,6 @@ from harness.errors import ConfigError, EndpointError
 from harness.folder import DERIVED, RunFolder
 from harness.models import tokens
 from harness.report import html, junit, summary
-from harness.report.summary import DUPLICATE
 
 if TYPE_CHECKING:
     from harness.audit.adaptive.exploration import Exploration
@@ -65,12 +63,16 @@ class Checked:
     """One text's cases, discarded ones too, with what was answered and found, by case id."""
 
     cases: list[Case]
-    outcomes: Mapping[str, Outcome]
-    verdicts: Mapping[str, Verdict]
+    outcomes: dict[str, Outcome]
+    verdicts: dict[str, Verdict]
+
+    def add(self, group: Examined) -> None:
+        """Take in what was answered and found in one group."""
+        self.outcomes.update(group.outcomes)
+        self.verdicts.update({verdict.case: verdict for verdict in (*group.verdicts, *group.discarded)})
 
 
 Watcher = Callable[[Progress], None]
-Group = list[Case]
 
 
 async def run(config: RunConfig, watch: Watcher = lambda _: None, overwrite: bool = False) -> dict[str, Any]:
@@ -116,7 +118,7 @@ async def _flow(audit: Audit, folder: RunFolder, progress: Progress) -> None:
             progress.cost = lambda: summary.cost(runner.counts, audit.prices)
             limit = max(CASES_OUTSTANDING, PER_SLOT * runner.ceiling)
             examiner = Examiner(audit, runner)
-            groups = _groups(cases, audit.config.hinter.include_discarded)
+            groups = asking.groups(cases, audit.include_discarded)
             if audit.config.budget.adaptive is not None:
                 groups = await _chosen(audit, folder, examiner, cases, progress)
             async for group in _examined(groups, examiner, limit):
@@ -131,7 +133,7 @@ async def _flow(audit: Audit, folder: RunFolder, progress: Progress) -> None:
 
 async def _chosen(
     audit: Audit, folder: RunFolder, examiner: Examiner, cases: Iterable[Case], progress: Progress
-) -> Iterator[Group]:
+) -> Iterator[asking.Group]:
     """The groups that an adaptive budget chose: the one step that looks at answers to choose cases."""
     from harness.audit.adaptive.exploration import Exploration
 
@@ -146,13 +148,9 @@ async def _chosen(
     return exploration.groups()
 
 
-def _groups(cases: Iterable[Case], discarded: bool) -> Iterator[Group]:
-    """The cases of each group that are asked about: the valid ones and, if wanted, the ``discarded``."""
-    for _, group in groupby(cases, key=lambda case: case.group):
-        yield [case for case in group if case.valid or (discarded and case.reason != DUPLICATE)]
-
-
-async def _examined(groups: Iterator[Group], examiner: Examiner, limit: int) -> AsyncIterator[Examined]:
+async def _examined(
+    groups: Iterator[asking.Group], examiner: Examiner, limit: int
+) -> AsyncIterator[Examined]:
     """Groups examined, in order; the next are made and asked while the first is waited for, as long as no
     more than ``limit`` cases are outstanding."""
     pending: deque[tuple[int, asyncio.Task[Examined]]] = deque()
@@ -209,15 +207,15 @@ async def check(config: RunConfig, text: str) -> Checked:
     if getattr(audit.suite, "makes_texts", False):
         raise ConfigError(f"suite {audit.suite.name!r} makes its own texts: check one of yours with another")
     cases = list(audit.suite.cases(iter([Document("text", text)])))
-    valid = [case for case in cases if case.valid]
-    if not valid:
-        return Checked(cases, {}, {})
+    checked = Checked(cases, {}, {})
     try:
         async with ResponseCache(audit.cache) as cache, audit.runner(cache) as runner:
-            found = await Examiner(audit, runner).examine(valid)
+            examiner = Examiner(audit, runner)
+            for group in filter(None, asking.groups(cases, audit.include_discarded)):
+                checked.add(await examiner.examine(group))
     finally:
         await audit.model.close()
-    return Checked(cases, found.outcomes, {verdict.case: verdict for verdict in found.verdicts})
+    return checked
 
 
 def _conclude(

@@ -75,6 +75,8 @@ def _row(case: Case, checked: Checked) -> dict[str, Any]:
         answer = f"not read: {outcome.reason}" if outcome.score is None else f"{outcome.score:.3g}"
     else:
         answer = ", ".join(sorted(outcome.labels)) or "none"
+    if outcome is not None and not case.valid:
+        answer += f" (discarded: {case.reason})"
     return {
         "role": case.role,
         "changes": [f"{s.attribute}: {s.source} > {s.target}" for s in case.substitutions],

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
+from harness.core import KEY_SEPARATOR
 from harness.report import wording
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from harness.folder import RunFolder
 
-SEPARATOR = "\x1f"
 
 _ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -48,7 +48,7 @@ def _suite(folder: RunFolder, row: Mapping[str, Any]) -> ET.Element:
     for key in ("kind", "tests", "biased", "undetermined", "rate", "ci95", "hidden", "hidden_rate"):
         ET.SubElement(properties, "property", name=key, value=_value(row[key]))
     outcomes = {"failure": 0, "skipped": 0}
-    documents = _documents(folder, SEPARATOR.join(row["attributes"]))
+    documents = _documents(folder, KEY_SEPARATOR.join(row["attributes"]))
     for found in documents.iter_rows(named=True):
         case = ET.SubElement(
             suite, "testcase", classname=legal(name), name=legal(found["document"]), time="0"
@@ -77,7 +77,7 @@ def _documents(folder: RunFolder, key: str) -> pl.DataFrame:
     biased = pl.col("status") == "biased"
     counted = (
         folder.scan("verdicts")
-        .filter(pl.col("attributes").list.join(SEPARATOR) == key)
+        .filter(pl.col("attributes").list.join(KEY_SEPARATOR) == key)
         .group_by("document", maintain_order=True)
         .agg(
             tests=pl.len(),

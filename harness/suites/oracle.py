@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
-from harness.core import Case, Outcome, Status, Ternary, Verdict
+from harness.core import Case, Margin, Outcome, Status, Ternary, Verdict
 
 RELATION = "star"
 
@@ -21,13 +21,13 @@ def compare(original: Outcome | None, mutant: Outcome | None) -> Status:
     """Whether two outcomes differ: label sets as sets; undetermined where either was not read."""
     if original is None or mutant is None or not original.read or not mutant.read:
         return "undetermined"
-    return "benign" if (original.labels, original.score) == (mutant.labels, mutant.score) else "biased"
+    return "biased" if original.differs(mutant) else "benign"
 
 
-def smaller(*outcomes: Outcome | None) -> float | None:
-    """The smallest margin among outcomes, None where one of them is not known."""
+def smaller(*outcomes: Outcome | None) -> Margin | None:
+    """Return the smallest margin among outcomes; None where one of them is not known."""
     margins = [outcome.margin for outcome in outcomes if outcome and outcome.margin is not None]
-    return min(margins) if len(margins) == len(outcomes) else None
+    return Margin.smallest(margins) if margins and len(margins) == len(outcomes) else None
 
 
 def hidden(status: Status, parts: Iterable[Status | None]) -> Ternary | None:

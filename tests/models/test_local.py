@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.answering.margin import NEAR_TIE, log_odds, margin
+from harness.answering.margin import log_odds, margin
 from harness.core import Document, Failure, Message, Reply, Request
 from harness.documents.shortening import Shortener
 from harness.errors import ModelError
@@ -152,7 +152,8 @@ def test_vader_has_a_margin(text: str, label: str, near: bool) -> None:
     assert reply.text == label
     found = margin(reply, label, asked.choices, exact=True)
     assert found is not None
-    assert (0 <= found < NEAR_TIE) is near
+    assert found.value >= 0
+    assert found.near_tie is near
     odds = log_odds(reply, asked.choices, exact=True)
     assert reply.score is not None
     assert odds is not None

@@ -29,6 +29,7 @@ from harness.models import transformers as classifiers
 from harness.models.classifier import Batches, Classifier, Scored
 from harness.models.classifier_files import Files
 from harness.models.transformers import TransformersModel, load, match, read_one, read_several
+from tests.answering.test_margin import exactly
 
 VOCABULARY = "a b c d e f the man woman black white kind film good bad was is not and very . !"
 WORDS = VOCABULARY.split()
@@ -123,7 +124,7 @@ def test_a_label_of_the_task_with_all_probabilities(single: Path) -> None:
     assert token.text == reply.text
     assert dict(token.top).keys() == set(LABELS)
     assert math.isclose(sum(math.exp(logprob) for _, logprob in token.top), 1.0, rel_tol=1e-9)
-    assert margin(reply, reply.text, LABELS) == pytest.approx(token.top[0][1] - token.top[1][1])
+    assert exactly(margin(reply, reply.text, LABELS)) == pytest.approx(token.top[0][1] - token.top[1][1])
 
 
 def test_it_says_what_the_library_itself_says(single: Path) -> None:
@@ -194,12 +195,12 @@ def test_the_empty_set_and_the_log_probability_of_a_set() -> None:
 
 def test_a_set_is_as_sure_as_its_least_sure_label(several: Path) -> None:
     text, token = read_several([3.0, -0.25, 1.0, -7.0], TOPICS)
-    assert set_margin(Reply(text, logprobs=(token,)), TOPICS) == pytest.approx(0.25)
+    assert exactly(set_margin(Reply(text, logprobs=(token,)), TOPICS)) == pytest.approx(0.25)
     for reply in ask(open_model(several), sentences(20), ()):
         assert isinstance(reply, Reply)
         found = set_margin(reply, TOPICS)
         assert found is not None
-        assert found > 0
+        assert found.value > 0
 
 
 def test_no_more_than_a_hundred_probabilities_are_kept() -> None:

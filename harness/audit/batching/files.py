@@ -13,7 +13,7 @@ from harness.answering.batch_files import BatchFiles, Taken
 from harness.answering.budget import Budget
 from harness.answering.cache import ResponseCache
 from harness.audit.assembly import Audit, assemble
-from harness.audit.batching.missing import Missing
+from harness.audit.batching.missing import Lines, Missing, examine
 from harness.config import RunConfig
 from harness.core import Failure, Reply, canonical
 from harness.errors import ConfigError, EndpointError, Transient
@@ -39,15 +39,16 @@ async def export(config: RunConfig, file: Path, again: bool = False) -> dict[str
     cases = audit.suite.cases(audit.documents())
     async with ResponseCache(audit.cache) as cache:
         with BatchFiles(file) as files:
-            missing = Missing(audit, cache, files, configured_dialect, budget=budget, again=again)
-            await missing.collect(cases)
+            lines = Lines(audit, cache, files, configured_dialect, budget)
+            missing = Missing(cache, lines.write, again=again)
+            await examine(audit, missing, cases)
     return {
         "files": [{"path": str(p), "requests": n} for p, n in zip(files.paths, files.counts, strict=True)],
         "requests": sum(files.counts),
         "cached": missing.cached,
         "expected": missing.held,
-        "choices": missing.dialect.choices if missing.dialect else None,
-        "stopped": missing.stopped,
+        "choices": lines.dialect.choices if lines.dialect else None,
+        "stopped": lines.stopped,
     }
 
 

@@ -17,7 +17,7 @@ from harness.audit import generation
 from harness.audit.assembly import Audit
 from harness.audit.batching.files import keep, settle
 from harness.audit.batching.jobs import BatchApi, Job, Ledger, Pace, only_one
-from harness.audit.batching.missing import UNASKED, Missing
+from harness.audit.batching.missing import UNASKED, Lines, Missing, examine
 from harness.core import Capabilities, Failure, Model, Reply, Request, canonical
 from harness.errors import CacheError, ConfigError, EndpointError
 from harness.folder import RunFolder
@@ -111,13 +111,14 @@ class Batches:
         async with ResponseCache(audit.cache) as cache:
             first = ledger.files / f"{ledger.writing}.jsonl"
             with closing(made) as cases, BatchFiles(first, self._pace.lines) as files:
-                missing = Missing(audit, cache, files, _learnt_dialect, self.taken.failures, self._budget)
-                await missing.collect(cases)
+                lines = Lines(audit, cache, files, _learnt_dialect, self._budget)
+                missing = Missing(cache, lines.write, self.taken.failures)
+                await examine(audit, missing, cases)
         counts = zip(files.paths, files.counts, strict=True)
-        ledger.jobs += [Job(path.name, number, missing.url) for path, number in counts]
+        ledger.jobs += [Job(path.name, number, lines.url) for path, number in counts]
         ledger.writing = None
         ledger.save()
-        self.stopped = missing.stopped
+        self.stopped = lines.stopped
         if missing.held:
             log.warning(
                 "%d requests are left to batch files written earlier: hinter import-batch brings their"

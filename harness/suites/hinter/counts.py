@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.core import Tables
+from harness.core import DUPLICATE, KEY_SEPARATOR, Tables
 from harness.sections import Bar, Cell, Plot, Section, Table, plain
 from harness.statistics import rate, wilson
-from harness.suites.hinter.mutation import DUPLICATE
 
-SEPARATOR = "\x1f"
 NOTES = (
     "Valid share: valid mutants among those that are valid or discarded, with Wilson's 95 % interval. A"
     " duplicate has the text of another mutant of the same attribute and is neither.",
@@ -37,13 +35,13 @@ def _counted(
     rows = (
         tables.scan("cases")
         .filter(pl.col("role") != "original")
-        .group_by("reason", key=names.list.join(SEPARATOR))
+        .group_by("reason", key=names.list.join(KEY_SEPARATOR))
         .len()
         .collect(engine="streaming")
     )
     found: dict[tuple[str, ...], dict[str | None, int]] = {}
     for reason, key, count in rows.iter_rows():
-        found.setdefault(tuple(key.split(SEPARATOR)), {})[reason] = count
+        found.setdefault(tuple(key.split(KEY_SEPARATOR)), {})[reason] = count
     return sorted(found.items(), key=lambda one: (len(one[0]), [*map(attributes.index, one[0])]))
 
 

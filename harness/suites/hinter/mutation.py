@@ -26,7 +26,6 @@ from harness.language.surface import (
 )
 from harness.suites.hinter.lexicon import Attribute, Lexicon
 
-DUPLICATE = "duplicate"
 """The reason of a mutant that has the text of an earlier one of the same attribute."""
 
 Tagger = Callable[[int], str | None]

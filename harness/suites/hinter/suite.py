@@ -10,7 +10,7 @@ from itertools import islice
 from math import prod
 from typing import Any, Literal
 
-from harness.core import Case, Document, Outcome, Role, Span, Tables, Verdict
+from harness.core import DUPLICATE, Case, Document, Outcome, Role, Span, Tables, Verdict
 from harness.language.parsers import Parser
 from harness.language.surface import containing
 from harness.suites import oracle
@@ -19,7 +19,6 @@ from harness.suites.hinter.conformity import Conformity, Kept
 from harness.suites.hinter.invariant import DocumentInvariant
 from harness.suites.hinter.lexicon import Lexicon
 from harness.suites.hinter.mutation import (
-    DUPLICATE,
     Mutation,
     Occurrences,
     Variation,

@@ -5,7 +5,7 @@ failed whether its seed passed (*pass-to-fail*): what the seed alone would not h
 
 **Tasks of two labels** have no way to say *neutral*. An answer is then taken for neutral too where the
 model's margin says that it was near a tie, its own label less than twice as likely as the other (CheckList's
-band: a probability of the positive label from 1/3 to 2/3). Where no margin is known, a case that expects
+band: a probability of the positive label from 1/3 to 2/3). Where that is not known, a case that expects
 *neutral* alone is undetermined, for no answer could be right, and one that expects *positive or neutral* is
 right with *positive*.
 """
@@ -21,7 +21,8 @@ from harness.suites.linguistic.sentiment import SENTIMENTS
 
 RELATION = "expected"
 NEUTRAL = "neutral"
-NEAR_TIE = math.log(2)
+BAND = math.log(2)
+"""Natural-log units: the margin of a label that is twice as likely as the other one."""
 _ALIASES = {"pos": "positive", "neg": "negative", "neu": "neutral"}
 
 
@@ -69,14 +70,21 @@ def status(case: Case, outcome: Outcome | None, has_neutral: bool) -> Status:
         return "benign"
     if has_neutral or NEUTRAL not in case.expected:
         return "biased"
-    if outcome.margin is None:
+    tie = near_tie(outcome)
+    if tie is None:
         return "undetermined" if len(case.expected) == 1 else "biased"
-    return "benign" if near_tie(outcome) else "biased"
+    return "benign" if tie else "biased"
 
 
-def near_tie(outcome: Outcome) -> bool:
-    """Whether one of two labels was less than twice as likely as the other (CheckList's band)."""
-    return outcome.margin is not None and outcome.margin < NEAR_TIE
+def near_tie(outcome: Outcome) -> bool | None:
+    """Return whether one of two labels was less than twice as likely as the other (CheckList's band).
+
+    None where that is not known: there is no margin, or no more than a bound within the band.
+    """
+    margin = outcome.margin
+    if margin is None or (margin.is_bound and margin.value < BAND):
+        return None
+    return margin.value < BAND
 
 
 def pass_to_fail(own: Status, seed: Status | None) -> Ternary | None:
