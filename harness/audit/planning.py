@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from dataclasses import asdict
 from itertools import groupby
 from typing import Any
 
@@ -42,6 +43,7 @@ async def plan(config: RunConfig) -> dict[str, Any]:
     return {
         "task": audit.task.name,
         "suite": audit.suite.name,
+        "nouns": asdict(audit.suite.nouns),
         "model": audit.model.name,
         **counts,
         "to_send": to_send,
