@@ -99,7 +99,8 @@ class RunConfig(Options):
     def resolved(self) -> dict[str, Any]:
         """Return the whole configuration as the tables of a TOML, defaults filled in; it holds no secret."""
         tables = self.model_dump(mode="json", exclude_none=True)
-        return {**tables, self.suite: tables.pop(OF_SUITE)}
+        of_suite = tables.pop(OF_SUITE)
+        return {**tables, self.suite: of_suite}
 
     def identity(self) -> JsonObject:
         """Return the settings that decide what is found; not where it goes or how fast."""

@@ -102,11 +102,7 @@ def suite_plugin(name: str) -> AnySuitePlugin:
 def suite_plugins() -> tuple[list[AnySuitePlugin], list[str]]:
     """Return the plug-ins of all suites, and a line on each that does not load."""
     plugins, faults = [], []
-    try:
-        names = suites()
-    except ConfigError as error:
-        names, faults = list(BUILT_IN[SUITE_GROUP]), [str(error)]
-    for name in names:
+    for name in suites():
         try:
             plugins.append(suite_plugin(name))
         except ConfigError as error:
@@ -157,7 +153,7 @@ def _defined(suite: type[Suite], name: str) -> type | None:
 
 def models() -> dict[str, str]:
     """Return what ``--model`` takes, with a line on each."""
-    return MODELS | {f"{name}:…": f"of package {_package(p)}" for name, p in _points(MODEL_GROUP).items()}
+    return MODELS | {f"{name}:…": f"of package {_package(p[0])}" for name, p in _points(MODEL_GROUP).items()}
 
 
 def model(section: ModelSettings) -> Model:
@@ -177,10 +173,10 @@ def model(section: ModelSettings) -> Model:
         from harness.models import transformers
 
         return transformers.load(rest, section)
-    plugins = _points(MODEL_GROUP)
-    if colon and kind in plugins:
-        with _blamed(plugins[kind], "does not load"):
-            made: Model = plugins[kind].load()(section)
+    if colon and kind in _points(MODEL_GROUP):
+        point = _point(MODEL_GROUP, kind, ModelError, "model")
+        with _blamed(point, "does not load"):
+            made: Model = point.load()(section)
         return made
     if section.base_url is None and (colon or "/" in section.name):
         raise ModelError(f"unknown model {section.name!r}: use {', '.join(models())}")
@@ -208,20 +204,11 @@ def _local(name: str, section: ModelSettings) -> Model:
     )
 
 
-def _points(group: str) -> dict[str, EntryPoint]:
-    """The entry points of a group by name, built-ins first. Raises ``ConfigError`` for a name twice."""
-    points = {name: EntryPoint(name, TARGETS[group].format(name), group) for name in BUILT_IN[group]}
-    for point in sorted(entry_points(group=group), key=lambda point: point.name):
-        if point.name in BUILT_IN[group]:
-            raise ConfigError(
-                f"{group}: {point.name!r} of package {_package(point)} is a built-in name: uninstall it"
-            )
-        if point.name in points:
-            raise ConfigError(
-                f"{group}: {point.name!r} is given by two packages, "
-                f"{_package(points[point.name])} and {_package(point)}: uninstall one"
-            )
-        points[point.name] = point
+def _points(group: str) -> dict[str, list[EntryPoint]]:
+    """The entry points of a group by name, built-ins first; several of one name are a fault of that name."""
+    points = {name: [EntryPoint(name, TARGETS[group].format(name), group)] for name in BUILT_IN[group]}
+    for point in sorted(entry_points(group=group), key=lambda point: (point.name, _package(point))):
+        points.setdefault(point.name, []).append(point)
     return points
 
 
@@ -229,7 +216,17 @@ def _point(group: str, name: str, error: type[HarnessError], noun: str) -> Entry
     points = _points(group)
     if name not in points:
         raise error(f"unknown {noun} {name!r}: known are {', '.join(sorted(points))}")
-    return points[name]
+    first, *others = points[name]
+    if others and first.dist is None:
+        raise ConfigError(
+            f"{group}: {name!r} of package {_package(others[0])} is a built-in name: uninstall it"
+        )
+    if others:
+        raise ConfigError(
+            f"{group}: {name!r} is given by two packages, {_package(first)} and {_package(others[0])}:"
+            " uninstall one"
+        )
+    return first
 
 
 def _load(point: EntryPoint, kind: type[Thing], noun: str) -> Thing:
