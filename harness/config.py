@@ -36,12 +36,13 @@ if TYPE_CHECKING:
 
 Settings = TypeVar("Settings", bound=Options)
 
-OF_SUITE = "suite_options"
-"""The field that holds the section of the chosen suite; in the TOML that section has the suite's name."""
+OF_SUITE, OF_MODEL = "suite_options", "model_options"
+"""The fields that hold the section of the chosen suite, ``[NAME]`` in the TOML, and the table of the chosen
+kind of model, ``[model.KIND]``."""
 
 
 class RunConfig(Options):
-    """All of a run. ``suite_options`` are those of the suite's plug-in."""
+    """All of a run. ``suite_options`` and ``model_options`` are those of the plug-ins."""
 
     task: str = Field(
         default="imdb", description="What to ask about the texts (hinter tasks), or a task file."
@@ -65,15 +66,21 @@ class RunConfig(Options):
     task_options: Annotated[TaskOptions, TOML_ALONE] = TaskOptions()
     suite_options: Annotated[SerializeAsAny[Options], TOML_ALONE]
     model: Annotated[ModelSettings, TOML_ALONE] = ModelSettings()
+    model_options: Annotated[SerializeAsAny[Options], TOML_ALONE]
     budget: Annotated[BudgetLimits, TOML_ALONE] = BudgetLimits()
 
     @model_validator(mode="before")
     @classmethod
-    def _of_suite(cls, data: Any) -> Any:
-        if isinstance(data, dict) and OF_SUITE not in data:
+    def _of_plugins(cls, data: Any) -> Any:
+        if not isinstance(data, dict):
+            return data
+        options: dict[str, Options] = {}
+        if OF_SUITE not in data:
             name = data.get("suite", RunConfig.model_fields["suite"].default)
-            return {**data, OF_SUITE: registry.suite_plugin(str(name)).options()}
-        return data
+            options[OF_SUITE] = registry.suite_plugin(str(name)).options()
+        if OF_MODEL not in data and isinstance(settings := data.get("model", ModelSettings()), ModelSettings):
+            options[OF_MODEL] = registry.model_plugin(registry.model_kind(settings)[0]).options()
+        return {**data, **options}
 
     @model_validator(mode="after")
     def _priced(self) -> RunConfig:
@@ -99,19 +106,20 @@ class RunConfig(Options):
     def resolved(self) -> dict[str, Any]:
         """Return the whole configuration as the tables of a TOML, defaults filled in; it holds no secret."""
         tables = self.model_dump(mode="json", exclude_none=True)
-        of_suite = tables.pop(OF_SUITE)
-        return {**tables, self.suite: of_suite}
+        of_suite, of_model = tables.pop(OF_SUITE), tables.pop(OF_MODEL)
+        kind, _ = registry.model_kind(self.model)
+        return {**tables, self.suite: of_suite, "model": {**tables["model"], kind: of_model}}
 
     def identity(self) -> JsonObject:
         """Return the settings that decide what is found; not where it goes or how fast."""
         decides = {"name", "base_url", "api_version", "model_file", "revision", "choices"}
         model = self.model.model_dump(mode="json", include=decides)
-        model["vllm"] = self.model.vllm.model_dump(mode="json", exclude={"startup_seconds", "stop_seconds"})
-        aside = {"out", "cache", "fail_above", "model", "budget", "batch", "workers", OF_SUITE}
+        kind, _ = registry.model_kind(self.model)
+        aside = {"out", "cache", "fail_above", "model", "budget", "batch", "workers", OF_SUITE, OF_MODEL}
         return {
             **self.model_dump(mode="json", exclude=aside),
-            self.suite: self.suite_options.model_dump(mode="json"),
-            "model": model,
+            self.suite: _decisive(self.suite_options),
+            "model": {**model, kind: _decisive(self.model_options)},
             "adaptive": self.budget.adaptive,
         }
 
@@ -120,11 +128,11 @@ def load(
     path: str | Path | None,
     overrides: Mapping[str, Any] | None = None,
     one_text: bool = False,
-    suite_flags: Mapping[str, Any] | None = None,
+    plugin_flags: Mapping[str, Any] | None = None,
 ) -> RunConfig:
     """Return the configuration in the TOML at ``path`` (None: defaults), with dotted ``overrides`` on top.
 
-    ``suite_flags`` are values for the chosen suite by command-line option, such as ``--order``.
+    ``plugin_flags`` are values for the chosen suite or kind of model by command-line option, as ``--order``.
     A relative file named in the TOML is taken relative to the working directory, as on the command line.
     ``one_text``: the texts are not read from the configuration. Raises ``ConfigError``.
     """
@@ -134,15 +142,7 @@ def load(
         _set(data, key, value)
     _one_source(data, given)
     where = f"{path}: " if path is not None else ""
-    tables = _suite_tables(data, where)
-    suite = data.get("suite", RunConfig.model_fields["suite"].default)
-    if isinstance(suite, str):  # if not, RunConfig says so
-        _refuse_others(given, suite)
-        for flag, value in (suite_flags or {}).items():
-            _set(tables, f"{suite}.{_key_of(flag, suite)}", value)
-        tables.setdefault(suite, {})
-        options = {name: _section(name, table, where) for name, table in tables.items()}
-        data[OF_SUITE] = options[suite]
+    _take_plugin_options(data, given, plugin_flags or {}, where)
     config = _validated(RunConfig, data, where)
     if one_text or config.documents.path or config.documents.dataset:
         return config
@@ -150,9 +150,29 @@ def load(
     return config.model_copy(update={OF_SUITE: adapted})
 
 
+def _take_plugin_options(
+    data: dict[str, Any], overrides: Mapping[str, Any], of_plugins: Mapping[str, Any], where: str
+) -> None:
+    """Put the options of the chosen suite and kind of model in the place of the tables in ``data``.
+
+    The tables of others are checked, and left out.
+    """
+    of_suites, of_models = _suite_tables(data, where), _model_tables(data)
+    suite = data.get("suite", RunConfig.model_fields["suite"].default)
+    kind, _ = registry.model_kind(_validated(ModelSettings, data.get("model", {}), where, ("model",)))
+    if isinstance(suite, str):  # if not, RunConfig says so
+        _refuse_others(overrides, suite)
+        for flag, value in of_plugins.items():
+            _set_by_flag(flag, value, suite, kind, of_suites, of_models)
+        of_suites.setdefault(suite, {})
+        data[OF_SUITE] = {name: _section(name, table, where) for name, table in of_suites.items()}[suite]
+    of_models.setdefault(kind, {})
+    data[OF_MODEL] = {name: _model_table(name, table, where) for name, table in of_models.items()}[kind]
+
+
 def _suite_tables(data: dict[str, Any], where: str) -> dict[str, Any]:
     """Take the sections of suites out of ``data``. Raises ``ConfigError`` for a key that nothing has."""
-    known = {*RunConfig.model_fields, *registry.suites()} - {OF_SUITE}
+    known = {*RunConfig.model_fields, *registry.suites()} - {OF_SUITE, OF_MODEL}
     for key in data:
         if key not in known:
             raise ConfigError(f"{where}unknown key {key!r}: known are {', '.join(sorted(known))}")
@@ -166,12 +186,40 @@ def _refuse_others(overrides: Mapping[str, Any], suite: str) -> None:
             raise ConfigError(f"{key} is not an option of suite {suite!r}")
 
 
-def _key_of(flag: str, suite: str) -> str:
-    """The key of the suite's section that the command-line option ``flag`` sets."""
-    for declared, key in flags(registry.suite_plugin(suite).options).items():
-        if flag in declared.split("/"):
-            return key
+def _set_by_flag(
+    flag: str, value: object, suite: str, kind: str, of_suites: dict[str, Any], of_models: dict[str, Any]
+) -> None:
+    """Set what the command-line option ``flag`` means to the chosen suite, or to the chosen kind of model."""
+    for plugin, tables in (
+        (registry.suite_plugin(suite), of_suites),
+        (registry.model_plugin(kind), of_models),
+    ):
+        for declared, key in flags(plugin.options).items():
+            if flag in declared.split("/"):
+                _set(tables, f"{plugin.name}.{key}", value)
+                return
+    for plugin in registry.model_plugins()[0]:
+        if any(flag in declared.split("/") for declared in flags(plugin.options)):
+            raise ConfigError(f"{flag} is an option of models {plugin.name}:…, not of {kind!r}")
     raise ConfigError(f"{flag} is not an option of suite {suite!r}")
+
+
+def _model_tables(data: dict[str, Any]) -> dict[str, Any]:
+    """Take the tables ``[model.KIND]`` out of ``data``."""
+    section = data.get("model")
+    if not isinstance(section, dict):
+        return {}  # ModelSettings says so
+    return {kind: section.pop(kind) for kind in registry.model_kinds() if kind in section}
+
+
+def _model_table(kind: str, table: Any, where: str) -> Options:
+    options: type[Options] = registry.model_plugin(kind).options
+    return _validated(options, table, where, ("model", kind))
+
+
+def _decisive(options: Options) -> JsonObject:
+    """What of ``options`` decides the results."""
+    return options.model_dump(mode="json", exclude=set(options.aside))
 
 
 def _section(suite: str, table: Any, where: str) -> Options:

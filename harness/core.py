@@ -241,42 +241,6 @@ class Capabilities:
     chat: bool = True
 
 
-class Model(Protocol):
-    """A system under test. ``identity`` is the part of the cache key that says who answers; ``facts``
-    are what the run records beside it (a server's version, what was negotiated). ``context`` is how many
-    tokens it takes in all, None where that is not known; a model with a tokenizer at hand has
-    ``count_tokens(text)``. ``prepare`` is called
-    before the first request with what an earlier run found out, and returns what is to be remembered.
-
-    ``answer`` raises ``EndpointError`` for what cannot succeed for any request (a bad key), returns
-    a ``Failure`` for what cannot succeed for this one, and raises ``Transient`` for what may later.
-    """
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def identity(self) -> Mapping[str, Any]: ...
-
-    @property
-    def capabilities(self) -> Capabilities: ...
-
-    @property
-    def concurrency(self) -> int: ...
-
-    @property
-    def context(self) -> int | None: ...
-
-    @property
-    def facts(self) -> Mapping[str, Any]: ...
-
-    async def prepare(self, known: Mapping[str, Any] | None) -> Mapping[str, Any] | None: ...
-
-    async def answer(self, request: Request) -> Reply | Failure: ...
-
-    async def close(self) -> None: ...
-
-
 @dataclass(frozen=True, slots=True)
 class DocumentOptions:
     """Where documents come from: keys of ``[documents]`` in a configuration.

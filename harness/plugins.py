@@ -39,6 +39,17 @@ from harness.core import (
     Verdict,
 )
 from harness.language.parse import Parse, Parser, Split
+from harness.models.contract import (
+    BatchAccess,
+    Measure,
+    Model,
+    ModelKit,
+    ModelPlugin,
+    Score,
+    Scorer,
+    Tokenizer,
+)
+from harness.models.wire import Dialect
 from harness.sections import Figures, Section, Table
 from harness.settings import (
     Address,
@@ -56,9 +67,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Address",
+    "BatchAccess",
     "Capabilities",
     "Case",
     "Check",
+    "Dialect",
     "Document",
     "EnvironmentVariable",
     "Failure",
@@ -66,6 +79,7 @@ __all__ = [
     "Flag",
     "JsonObject",
     "Kit",
+    "Measure",
     "Model",
     "ModelKit",
     "ModelPlugin",
@@ -80,8 +94,10 @@ __all__ = [
     "Positive",
     "Reply",
     "Request",
+    "Score",
     "ScoreComparison",
     "ScoredSystem",
+    "Scorer",
     "Section",
     "Split",
     "Substitution",
@@ -90,11 +106,11 @@ __all__ = [
     "Table",
     "Tables",
     "Task",
+    "Tokenizer",
     "Verdict",
 ]
 
 SuiteOptions = TypeVar("SuiteOptions", bound=Options)
-ModelOptions = TypeVar("ModelOptions", bound=Options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,69 +289,3 @@ class SuitePlugin(Generic[SuiteOptions]):
     checks: Callable[[SuiteOptions, Kit], Iterable[Check]] = _no_checks
     subject: Callable[[SuiteOptions], Callable[[Case], str]] = _capability
     scores: ScoreComparison | None = None
-
-
-class Model(ABC):
-    """A system under test.
-
-    ``identity`` is the part of the cache key that says who answers; ``context`` how many tokens it takes in
-    all, None where that is not known; ``rates`` what it can rate a text for, None where it can rate anything.
-    """
-
-    name: str
-    identity: JsonObject
-    capabilities: Capabilities = Capabilities()
-    concurrency: int = 1
-    context: int | None = None
-    rates: tuple[str, ...] | None = None
-
-    @abstractmethod
-    async def answer(self, request: Request) -> Reply | Failure:
-        """One attempt.
-
-        Returns a ``Failure`` for what cannot succeed for this request; raises ``EndpointError`` for what
-        cannot succeed for any (a bad key), and ``Transient`` for what may succeed later.
-        """
-
-    @property
-    def facts(self) -> JsonObject:
-        """What the run records beside the identity: a server's version, what was negotiated."""
-        return {}
-
-    def bind(self, labels: Sequence[str], multi_label: bool) -> None:
-        """Take a task's labels. Raises ``ModelError`` where the model's own differ."""
-        return None
-
-    def count_tokens(self, text: str) -> int | None:
-        """Tokens of ``text`` by the model's own tokenizer; None where it has none at hand."""
-        return None
-
-    async def prepare(self, known: JsonObject | None) -> JsonObject | None:
-        """Called before the first request with what an earlier run found out; returns what to remember."""
-        return None
-
-    async def close(self) -> None:
-        """Give back what is held."""
-        return None
-
-
-@dataclass(frozen=True)
-class ModelKit:
-    """What a model is made with, beside its options: the rest of its name (``NAME`` of ``kind:NAME``), the
-    section ``[model]``, and the task."""
-
-    name: str
-    settings: ModelSettings
-    task: Task | None = None
-
-
-@dataclass(frozen=True)
-class ModelPlugin(Generic[ModelOptions]):
-    """How a kind of model comes in: ``name`` is the prefix in ``--model name:…``, and ``[model.name]`` the
-    section of its options. ``pattern`` is what ``hinter models`` lists."""
-
-    name: str
-    about: str
-    options: type[ModelOptions]
-    make: Callable[[ModelOptions, ModelKit], Model]
-    pattern: str = ""

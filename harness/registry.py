@@ -1,22 +1,33 @@
 """Names to things: tasks, suites, models. Built-ins are listed here; others come by entry points.
 
 A third party's package adds one with an entry point in the group ``harness.tasks`` (a ``Task``),
-``harness.suites`` (a ``SuitePlugin``) or ``harness.models`` (a function from the ``[model]`` section to a
-``Model``; its name is a prefix, ``NAME:…``). It is imported when selected. Built-ins come through the same
-door; what comes through is checked, and a fault is one line that names the package.
+``harness.suites`` (a ``SuitePlugin``) or ``harness.models`` (a ``ModelPlugin``; its name is a prefix,
+``NAME:…``). It is imported when selected. Built-ins come through the same door; what comes through is
+checked, and a fault is one line that names the package.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import inspect
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from difflib import get_close_matches
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, TypeVar
 
-from harness.core import Model, Task
+from harness.core import Task
 from harness.errors import ConfigError, HarnessError, ModelError, TaskError
-from harness.plugins import Check, Kit, Options, Suite, SuitePlugin
+from harness.plugins import (
+    Check,
+    Kit,
+    Model,
+    ModelKit,
+    ModelPlugin,
+    Options,
+    Scorer,
+    Suite,
+    SuitePlugin,
+)
 from harness.settings import ModelSettings
 from harness.task_files import TaskFile, is_file
 
@@ -29,22 +40,21 @@ BUILT_IN: Mapping[str, tuple[str, ...]] = {
         *("winogender", "anger", "fear", "joy", "sadness", "valence"),
     ),
     SUITE_GROUP: ("hinter", "biasfinder", "eec", "mtnlp", "linguistic", "checklist"),
-    MODEL_GROUP: (),
+    MODEL_GROUP: ("local", "vllm", "transformers", "python", "openai"),
 }
-TARGETS = {TASK_GROUP: "harness.tasks.{}:task", SUITE_GROUP: "harness.suites.{}.plugin:plugin"}
-MODELS = {
-    "local:smollm2": "SmolLM2-135M-Instruct in this process (llama.cpp), the default",
-    "local:vader": "VADER, a rule-based sentiment system, instant",
-    "vllm:NAME": "a model on a vLLM server of our own, started for the run",
-    "transformers:NAME_OR_FOLDER": "a fine-tuned text classifier in this process",
-    "python:package.module:function": "a function of your own",
-    "NAME": "any OpenAI-compatible endpoint, with --base-url and --api-key-env",
+TARGETS = {
+    TASK_GROUP: "harness.tasks.{}:task",
+    SUITE_GROUP: "harness.suites.{}.plugin:plugin",
+    MODEL_GROUP: "harness.models.{}:plugin",
 }
+ENDPOINT = "openai"
+"""The kind of model that a name without a kind stands for."""
 MISSPELT = 0.85
-"""How alike a name must be to one of ``Suite``, from 0 to 1, to be taken for it."""
+"""How alike a name must be to a member of ``Suite`` or ``Model``, from 0 to 1, to be taken for it."""
 
 Thing = TypeVar("Thing")
 AnySuitePlugin = SuitePlugin[Any]
+AnyModelPlugin = ModelPlugin[Any]
 
 
 def tasks() -> list[str]:
@@ -101,13 +111,7 @@ def suite_plugin(name: str) -> AnySuitePlugin:
 
 def suite_plugins() -> tuple[list[AnySuitePlugin], list[str]]:
     """Return the plug-ins of all suites, and a line on each that does not load."""
-    plugins, faults = [], []
-    for name in suites():
-        try:
-            plugins.append(suite_plugin(name))
-        except ConfigError as error:
-            faults.append(str(error))
-    return plugins, faults
+    return _loaded(SUITE_GROUP, suite_plugin)
 
 
 def make_suite(name: str, options: Options, kit: Kit) -> Suite:
@@ -117,7 +121,7 @@ def make_suite(name: str, options: Options, kit: Kit) -> Suite:
         suite = plugin.make(options, kit)
     if not isinstance(suite, Suite):
         raise ConfigError(f"{_named(point)} makes a {type(suite).__name__}, not a Suite")
-    for member, meant in _misspelt(type(suite)):
+    for member, meant in _misspelt(type(suite), Suite):
         raise ConfigError(
             f"{_named(point)}: {type(suite).__name__}.{member} is no member of Suite: did you mean {meant}?"
         )
@@ -137,71 +141,106 @@ def suite_checks(name: str, options: Options, kit: Kit) -> list[Check]:
         return list(suite_plugin(name).checks(options, kit))
 
 
-def _misspelt(suite: type[Suite]) -> Iterator[tuple[str, str]]:
-    """Yield each public attribute that is close to a member of ``Suite`` which the class leaves as it is."""
-    inherited = {name for name in dir(Suite) if not name.startswith("_")}
-    untouched = {name for name in inherited if _defined(suite, name) is Suite}
-    for name in dir(suite):
+def model_plugins() -> tuple[list[AnyModelPlugin], list[str]]:
+    """Return the plug-ins of all kinds of models, and a line on each that does not load."""
+    return _loaded(MODEL_GROUP, model_plugin)
+
+
+def models() -> dict[str, str]:
+    """Return what ``--model`` takes, with a line on each."""
+    lines: dict[str, str] = {}
+    for plugin in model_plugins()[0]:
+        point = _point(MODEL_GROUP, plugin.name, ModelError, "kind of model")
+        package = f" (package {_package(point)})" if point.dist else ""
+        lists = plugin.lists or {f"{plugin.name}:NAME": plugin.about}
+        lines |= {name: f"{about}{package}" for name, about in lists.items()}
+    return lines
+
+
+def model_kinds() -> list[str]:
+    """Return the kinds of models, built-in ones first. Loads nothing."""
+    return list(_points(MODEL_GROUP))
+
+
+def model_kind(settings: ModelSettings) -> tuple[str, str]:
+    """Return the kind of the model that ``settings`` name, and the rest of its name.
+
+    A name without a kind is a model behind an endpoint. Raises ``ModelError`` where it can be neither.
+    """
+    kind, colon, rest = settings.name.partition(":")
+    if kind in _points(MODEL_GROUP) and (colon or settings.base_url is None):
+        return kind, rest
+    if settings.base_url is None and (colon or "/" in settings.name):
+        raise ModelError(f"unknown model {settings.name!r}: use {', '.join(models())}")
+    return ENDPOINT, settings.name
+
+
+def model_plugin(kind: str) -> AnyModelPlugin:
+    """Return the plug-in of the models of a ``kind``. Raises ``ConfigError``."""
+    point = _point(MODEL_GROUP, kind, ModelError, "kind of model")
+    plugin: AnyModelPlugin = _load(point, ModelPlugin, "model")
+    if plugin.name != kind:
+        raise ConfigError(f"{_named(point)} calls itself {plugin.name!r}: give both one name")
+    if not (isinstance(plugin.options, type) and issubclass(plugin.options, Options)):
+        raise ConfigError(f"{_named(point)}: its options are no class derived from Options")
+    return plugin
+
+
+def make_model(settings: ModelSettings, options: Options) -> Model:
+    """Make the system under test that ``settings`` name. Raises ``ModelError``, ``ConfigError``."""
+    kind, name = model_kind(settings)
+    point, plugin = _point(MODEL_GROUP, kind, ModelError, "kind of model"), model_plugin(kind)
+    with _blamed(point, f"cannot make {settings.name!r}"):
+        model = plugin.make(options, ModelKit(name, settings))
+    if not isinstance(model, Model):
+        raise ConfigError(f"{_named(point)} makes a {type(model).__name__}, not a Model")
+    for member, meant in _misspelt(type(model), Model):
+        raise ConfigError(
+            f"{_named(point)}: {type(model).__name__}.{member} is no member of Model: did you mean {meant}?"
+        )
+    for member in ("name", "identity"):
+        if not hasattr(model, member):
+            raise ConfigError(f"{_named(point)}: {type(model).__name__} has no {member!r}")
+    if not inspect.iscoroutinefunction(model.answer):
+        raise ConfigError(f"{_named(point)}: {type(model).__name__}.answer must be an async function")
+    return model
+
+
+def make_scorer(settings: ModelSettings, options: Options) -> Scorer | None:
+    """Make the judge of fluency that ``settings`` name; None where that model gives no likelihoods."""
+    kind, name = model_kind(settings)
+    with _blamed(_point(MODEL_GROUP, kind, ModelError, "kind of model")):
+        scorer: Scorer | None = model_plugin(kind).scorer(options, ModelKit(name, settings))
+    return scorer
+
+
+def _misspelt(kind: type, base: type) -> Iterator[tuple[str, str]]:
+    """Yield each public attribute of ``kind`` that is close to a member of ``base`` it leaves as it is."""
+    inherited = {name for name in dir(base) if not name.startswith("_")}
+    untouched = {name for name in inherited if _defined(kind, name) is base}
+    for name in dir(kind):
         if not name.startswith("_") and name not in inherited:
             for meant in get_close_matches(name, untouched, 1, MISSPELT):
                 yield name, meant
 
 
-def _defined(suite: type[Suite], name: str) -> type | None:
-    return next((base for base in suite.__mro__ if name in vars(base)), None)
+def _defined(kind: type, name: str) -> type | None:
+    return next((base for base in kind.__mro__ if name in vars(base)), None)
 
 
-def models() -> dict[str, str]:
-    """Return what ``--model`` takes, with a line on each."""
-    return MODELS | {f"{name}:…": f"of package {_package(p[0])}" for name, p in _points(MODEL_GROUP).items()}
-
-
-def model(section: ModelSettings) -> Model:
-    """Return the system under test that ``section`` names. Raises ``ModelError``."""
-    kind, colon, rest = section.name.partition(":")
-    if kind == "local":
-        return _local(rest, section)
-    if kind == "python":
-        from harness.models import function
-
-        return function.load(rest)
-    if kind == "vllm" and colon:
-        from harness.models import vllm
-
-        return vllm.load(rest, section)
-    if kind == "transformers" and colon:
-        from harness.models import transformers
-
-        return transformers.load(rest, section)
-    if colon and kind in _points(MODEL_GROUP):
-        point = _point(MODEL_GROUP, kind, ModelError, "model")
-        with _blamed(point, "does not load"):
-            made: Model = point.load()(section)
-        return made
-    if section.base_url is None and (colon or "/" in section.name):
-        raise ModelError(f"unknown model {section.name!r}: use {', '.join(models())}")
-    from harness.models.openai import OpenAIModel
-
-    return OpenAIModel(
-        section.name,
-        section.base_url,
-        section.api_key_env,
-        api_key_file=section.api_key_file,
-        api_version=section.api_version,
-        choices=section.choices,
-    )
-
-
-def _local(name: str, section: ModelSettings) -> Model:
-    from harness.models import local
-
-    if name == "smollm2":
-        return local.smollm2(section.model_file)
-    if name == "vader":
-        return local.VaderModel()
-    raise ModelError(
-        f"unknown model 'local:{name}': use local:smollm2 (also with --model-file) or local:vader"
-    )
+def _loaded(group: str, load: Callable[[str], Thing]) -> tuple[list[Thing], list[str]]:
+    plugins: list[Thing] = []
+    faults: list[str] = []
+    try:
+        names = list(_points(group))
+    except ConfigError as error:
+        names, faults = list(BUILT_IN[group]), [str(error)]
+    for name in names:
+        try:
+            plugins.append(load(name))
+        except ConfigError as error:
+            faults.append(str(error))
+    return plugins, faults
 
 
 def _points(group: str) -> dict[str, list[EntryPoint]]:

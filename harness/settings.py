@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal, get_args
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -75,9 +75,13 @@ Address = Annotated[str, AfterValidator(_http_address), Private()]
 
 class Options(BaseModel):
     """A section of the TOML. Each field is a key, and of a suite or a model also a command-line option,
-    explained by its ``Field(description=…)``."""
+    explained by its ``Field(description=…)``.
+
+    ``aside`` names the fields that change nothing in a run's results, as how long to wait for a server.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+    aside: ClassVar[frozenset[str]] = frozenset()
 
 
 def metadata(annotation: object) -> Iterator[object]:
@@ -185,20 +189,9 @@ class Price(Options):
     cached_input: float | None = Field(default=None, ge=0)
 
 
-class Vllm(Options):
-    """``[model.vllm]``: how the server of ``vllm:NAME`` is started; ``flags`` go to vLLM as given."""
-
-    max_model_len: Positive | None = None
-    dtype: str | None = None
-    quantization: str | None = None
-    seed: NotNegative = 0
-    flags: tuple[str, ...] = ()
-    startup_seconds: float = Field(default=1800.0, gt=0)
-    stop_seconds: float = Field(default=15.0, ge=0)
-
-
 class ModelSettings(Options):
-    """``[model]``: the system under test."""
+    """``[model]``: the system under test. What one kind of model alone takes, the options of its plug-in, is
+    in the table ``[model.KIND]``."""
 
     name: Annotated[str, Flag("--model")] = Field(
         default="local:smollm2", description="The system under test (hinter models)."
@@ -223,7 +216,6 @@ class ModelSettings(Options):
     requests_per_minute: Annotated[float | None, TOML_ALONE] = Field(default=None, gt=0)
     tokens_per_minute: Annotated[float | None, TOML_ALONE] = Field(default=None, gt=0)
     price: Annotated[Price | None, TOML_ALONE] = None
-    vllm: Annotated[Vllm, TOML_ALONE] = Vllm()
 
 
 class BudgetLimits(Options):

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import tomli_w
 
@@ -21,11 +20,12 @@ from harness.answering.limiter import Limiter
 from harness.answering.plan import Planner
 from harness.answering.runner import Runner
 from harness.config import RunConfig
-from harness.core import Case, Document, DocumentOptions, Model, Task, canonical
+from harness.core import Case, Document, DocumentOptions, Task, canonical
 from harness.documents.shortening import TOKENS_A_MUTANT_ADDS, Shortener, estimate
 from harness.errors import ConfigError, ModelError, TaskError
 from harness.folder import RunFolder
-from harness.plugins import Kit, Parser, Suite
+from harness.http_client import Key, on_this_machine
+from harness.plugins import Kit, Model, Parser, Suite
 
 LANGUAGE = "en"
 
@@ -126,14 +126,15 @@ def assemble(config: RunConfig) -> Audit:
     suite = make_suite(config, task)
     if config.budget.adaptive is not None and not suite.explorable:
         raise ConfigError(f"budget.adaptive: the mutants of suite {suite.name!r} cannot be explored")
-    model = registry.model(config.model)
+    model = registry.make_model(config.model, config.model_options)
     if not model.capabilities.chat and (config.prompt or config.shots):
         key = "prompt" if config.prompt else "shots"
         raise ConfigError(f"--{key}: {model.name} reads the bare text and no prompt: leave --{key} out")
-    if task.rates is not None and task.rates not in (known := getattr(model, "rates", (task.rates,))):
-        raise ModelError(f"{model.name} rates {', '.join(known)} only, not {task.rates}: use another model")
-    if (bind := getattr(model, "bind", None)) is not None:  # a classifier has labels of its own
-        bind(task.labels, task.multi_label)
+    if task.rates is not None and model.rates is not None and task.rates not in model.rates:
+        raise ModelError(
+            f"{model.name} rates {', '.join(model.rates)} only, not {task.rates}: use another model"
+        )
+    model.bind(task.labels, task.multi_label)
     planner = Planner(task, prompt, model, config.shots, config.seed)
     shortener = _shortener(config, model, planner)
     total = too_long = 0
@@ -188,14 +189,11 @@ def _parser(name: str) -> Parser | None:
 
 
 def _key(variable: str | None, address: str) -> str:
-    from harness.models.endpoint import LOOPBACK, Key
-
-    return Key(variable, needed=urlsplit(address).hostname not in LOOPBACK).read()
+    return Key(variable, needed=not on_this_machine(address)).read()
 
 
 def _shortener(config: RunConfig, model: Model, planner: Planner) -> Shortener:
     """What fits: ``[documents] max_tokens``, or what the model's context leaves beside prompt and answer."""
-    count = getattr(model, "count_tokens", estimate)
     limit, context = config.documents.max_tokens, config.model.context or model.context
     if limit is None and context is not None:
         bare = planner.request(Case("", "", "", "original", ""))
@@ -205,4 +203,9 @@ def _shortener(config: RunConfig, model: Model, planner: Planner) -> Shortener:
             limit -= int(bare.sampling["max_tokens"])
         if limit < 1:
             raise ConfigError(f"the prompt leaves no room for a text in {model.name}'s {context} tokens")
+
+    def count(text: str) -> int:
+        tokens = model.count_tokens(text)
+        return estimate(text) if tokens is None else tokens
+
     return Shortener(limit, count)

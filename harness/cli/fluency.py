@@ -13,7 +13,7 @@ from harness.cli.options import Configured, given
 
 if TYPE_CHECKING:
     from harness.folder import RunFolder
-    from harness.studies.fluency.scorers.likelihood import Scorer
+    from harness.plugins import Scorer
 
 MODEL = ("model.name", "model.model_file", "model.base_url", "model.api_key_env", "model.api_key_file")
 UNITS = {"log_likelihood": "mean log-likelihood of a token, in nats; higher is more fluent"} | {
@@ -54,7 +54,7 @@ def _judge(folder: RunFolder, url: str | None, model: dict[str, str]) -> Scorer:
         if model:
             raise ConfigError("give --languagetool or a model, not both")
         return sources.languagetool(url)
-    return sources.scorer(config.load(folder.path / "run.toml", model).model)
+    return sources.scorer(config.load(folder.path / "run.toml", model))
 
 
 def _table(made: dict[str, Any]) -> str:

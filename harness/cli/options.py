@@ -52,7 +52,7 @@ SECTIONS: Mapping[str, type[Options]] = {
 class Declared:
     """An option to be: how it is written, its field, and under which headings it is explained how.
 
-    ``key``: what it sets, dotted; None where it sets the field of whatever suite is chosen.
+    ``key``: what it sets, dotted; None where it sets the field of whatever suite or model is chosen.
     """
 
     flag: str
@@ -98,15 +98,18 @@ class Configured(click.Command):
         taken = {name for param in self.params for name in (*param.opts, *param.secondary_opts)}
         general = [_general(key) for key in keys or (*_usual(), *also)]
         taken |= {name for option in general for name in option.names}
-        plugins, self.faults = ([], []) if keys else registry.suite_plugins()
-        self.suites = [plugin.name for plugin in plugins]
-        of_suites = _of_suites(plugins, taken, self.faults)
-        self.params += [Setting(option) for option in (*general, *of_suites)]
+        suites, no_suites = ([], []) if keys else registry.suite_plugins()
+        models, no_models = ([], []) if keys else registry.model_plugins()
+        self.faults = [*no_suites, *no_models]
+        self.headings = [*(f"Suite {plugin.name}" for plugin in suites), *(f"Model {m.name}" for m in models)]
+        of_suites = _of_plugins("suite", suites, taken, self.faults)
+        of_models = _of_plugins("model", models, taken, self.faults)
+        self.params += [Setting(option) for option in (*general, *of_suites, *of_models)]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options under their headings, the command's own after the first of these."""
         rows: dict[str, list[tuple[str, str]]] = {FIRST: [], COMMAND: []}
-        order = [*HEADINGS, *(f"Suite {name}" for name in self.suites)]
+        order = [*HEADINGS, *self.headings]
         rows |= {heading: [] for heading in order if heading != FIRST}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
@@ -138,8 +141,8 @@ def configuration(
     """Return the configuration of the file with the running command's ``options`` on top."""
     from harness import config
 
-    of_suite = {setting.flag: value for setting, value in _set(options) if setting.key is None}
-    return config.load(config_file, given(options) | overrides, one_text, of_suite)
+    of_plugins = {setting.flag: value for setting, value in _set(options) if setting.key is None}
+    return config.load(config_file, given(options) | overrides, one_text, of_plugins)
 
 
 def _set(options: Mapping[str, Any]) -> Iterator[tuple[Setting, Any]]:
@@ -162,18 +165,22 @@ def _general(key: str) -> Declared:
     return Declared(flag, setting, key, {heading: _explained(setting)})
 
 
-def _of_suites(
-    plugins: Sequence[registry.AnySuitePlugin], taken: set[str], faults: list[str]
+def _of_plugins(
+    noun: str,
+    plugins: Sequence[registry.AnySuitePlugin | registry.AnyModelPlugin],
+    taken: set[str],
+    faults: list[str],
 ) -> list[Declared]:
-    """The options of suites; one that is ``taken`` is left out, and ``faults`` says so."""
+    """The options of suites or models; one that is ``taken`` is left out, and ``faults`` says so."""
+    section = "model." if noun == "model" else ""
     declared: dict[str, Declared] = {}
     for plugin in plugins:
         for flag, name in flags(plugin.options).items():
             option = Declared(flag, plugin.options.model_fields[name])
             shared = declared.get(flag)
             if shared is None and (clash := option.names & taken):
-                toml = f"set {plugin.name}.{name} in the TOML"
-                faults.append(f"{min(clash)} of suite {plugin.name!r}, which is taken: {toml}")
+                toml = f"set {section}{plugin.name}.{name} in the TOML"
+                faults.append(f"{min(clash)} of {noun} {plugin.name!r}, which is taken: {toml}")
                 continue
             if shared is None:
                 declared[flag] = option
@@ -182,7 +189,7 @@ def _of_suites(
                 _type(option.setting)
             ):  # the chosen suite says what is wrong with it
                 shared.setting = FieldInfo(annotation=str)
-            declared[flag].places[f"Suite {plugin.name}"] = _explained(option.setting)
+            declared[flag].places[f"{noun.capitalize()} {plugin.name}"] = _explained(option.setting)
     return list(declared.values())
 
 

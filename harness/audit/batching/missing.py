@@ -70,7 +70,9 @@ class Missing:
             if not self._affordable(request):
                 break
             self.dialect = self.dialect or await self.find_dialect(self.audit, self.cache)
-            body = wire.body(self.audit.model.identity["name"], request, self.dialect)
+            access = self.audit.model.batch
+            assert access is not None, "a model without batches has no dialect"
+            body = wire.body(access.model, request, self.dialect)
             path = self.files.add(batch_files.line(request, self.url, body))
             written.setdefault(path, []).append(request)
         self.files.flush()
