@@ -11,7 +11,7 @@ from typing import Any
 
 from harness.core import Capabilities, Failure, Json, JsonObject, Reply, Request, Token
 from harness.errors import ModelError, Transient
-from harness.models import llama
+from harness.models import llama, wire
 from harness.models.llama import CONTEXT, Llama
 from harness.models.llama_likelihood import LlamaLikelihood
 from harness.plugins import Model, ModelKit, ModelPlugin, Options, Scorer
@@ -113,23 +113,7 @@ def _reply(answer: Mapping[str, Any]) -> Reply | Failure:
         if error.get("type") == "exceed_context_size_error":
             return Failure("too-long", str(error.get("message", "")))
         raise Transient(str(error.get("message", error)))
-    choice, usage = answer["choices"][0], answer.get("usage", {})
-    tokens = (choice.get("logprobs") or {}).get("content")
-    return Reply(
-        text=choice["message"].get("content") or "",
-        finish_reason=choice.get("finish_reason") or "stop",
-        prompt_tokens=usage.get("prompt_tokens", 0),
-        completion_tokens=usage.get("completion_tokens", 0),
-        cached_tokens=usage.get("prompt_tokens_details", {}).get("cached_tokens", 0),
-        logprobs=tuple(_token(t) for t in tokens) if tokens else None,
-        model=answer.get("model", ""),
-        fingerprint=answer.get("system_fingerprint"),
-    )
-
-
-def _token(token: Mapping[str, Any]) -> Token:
-    tops = tuple((t["token"], t["logprob"]) for t in token.get("top_logprobs", ()))
-    return Token(token["token"], token["logprob"], tops)
+    return wire.read(answer, tokens_kept=None)
 
 
 def _make(options: Options, kit: ModelKit) -> Model:

@@ -117,8 +117,11 @@ def body(name: str, request: Request, dialect: Dialect) -> dict[str, Json]:
     return {"model": name, **_conversation(request, dialect), **accepted}
 
 
-def read(answer: object) -> Reply | Failure:
-    """Read the reply in a completion's JSON. An error, or nothing, inside a 200 is ``Transient``."""
+def read(answer: object, tokens_kept: int | None = TOKENS_KEPT) -> Reply | Failure:
+    """Read the reply in a completion's JSON, with the log-probabilities of its first ``tokens_kept`` tokens.
+
+    An error, or nothing, inside a 200 is ``Transient``.
+    """
     if not isinstance(answer, Mapping):
         raise Transient("a reply that is no JSON object")
     if answer.get("error"):
@@ -139,7 +142,7 @@ def read(answer: object) -> Reply | Failure:
         prompt_tokens=_count(usage.get("prompt_tokens")),
         completion_tokens=_count(usage.get("completion_tokens")),
         cached_tokens=_count(_mapping(usage.get("prompt_tokens_details")).get("cached_tokens")),
-        logprobs=_tokens(choice.get("logprobs")),
+        logprobs=_tokens(choice.get("logprobs"), tokens_kept),
         model=str(answer.get("model") or ""),
         fingerprint=answer.get("system_fingerprint"),
     )
@@ -252,7 +255,7 @@ def _words(message: Mapping[str, object]) -> str:
     return str(content if content is not None else message.get("refusal") or "")
 
 
-def _tokens(logprobs: object) -> tuple[Token, ...] | None:
+def _tokens(logprobs: object, most: int | None) -> tuple[Token, ...] | None:
     """The first tokens with their alternatives, in the chat form; None where there are none."""
     content = logprobs.get("content") if isinstance(logprobs, Mapping) else None
     if not content:
@@ -261,5 +264,5 @@ def _tokens(logprobs: object) -> tuple[Token, ...] | None:
         Token(
             t["token"], t["logprob"], tuple((o["token"], o["logprob"]) for o in t.get("top_logprobs") or ())
         )
-        for t in content[:TOKENS_KEPT]
+        for t in content[:most]
     )
