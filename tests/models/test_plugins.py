@@ -13,6 +13,7 @@ from harness import config, registry
 from harness.errors import ConfigError, HarnessError, ModelError
 from harness.plugins import Model, Options
 from harness.settings import ModelSettings
+from tests.packages import install
 
 ECHO = """
 from harness.core import Reply
@@ -59,17 +60,10 @@ plugin = ModelPlugin(
 """
 
 
-def install(folder: Path, source: str, module: str = "echo_model", kind: str = "echo") -> Path:
-    """Put a distribution ``third-party`` with ``source`` into ``folder``, as pip would."""
-    info = folder / f"{module}-1.0.dist-info"
-    info.mkdir(parents=True)
-    (info / "METADATA").write_text(
-        "Metadata-Version: 2.1\nName: third-party\nVersion: 1.0\n", encoding="utf-8"
-    )
-    entry = f"[harness.models]\n{kind} = {module}:plugin\n"
-    (info / "entry_points.txt").write_text(entry, encoding="utf-8")
-    (folder / f"{module}.py").write_text(source, encoding="utf-8")
-    return folder
+def third_party(folder: Path, source: str, kind: str = "echo") -> Path:
+    """Put the package ``third_party`` of the one module ``source`` into ``folder``."""
+    folder.mkdir(exist_ok=True)
+    return install(folder, "third_party", source, {f"harness.models:{kind}": "plugin"})
 
 
 def hinter(packages: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -80,7 +74,7 @@ def hinter(packages: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_model_of_a_package_is_run_with_its_section(tmp_path: Path) -> None:
-    packages = install(tmp_path / "packages", ECHO)
+    packages = third_party(tmp_path / "packages", ECHO)
     settings = tmp_path / "run.toml"
     settings.write_text('[model]\nname = "echo:one"\n[model.echo]\nsuffix = "Negative"\n', encoding="utf-8")
     out = tmp_path / "run"
@@ -94,13 +88,28 @@ def test_a_model_of_a_package_is_run_with_its_section(tmp_path: Path) -> None:
     fluency = hinter(packages, "fluency", str(out), "--json")
     assert json.loads(fluency.stdout)["scorer"] == {"name": "lengths", "kind": "lengths"}
     listed = hinter(packages, "models").stdout
-    assert "answers the same to everything (package third-party)" in listed
+    assert "answers the same to everything (package third_party)" in listed
+
+
+def test_its_options_are_options_of_the_command_line(tmp_path: Path) -> None:
+    packages = third_party(tmp_path / "packages", ECHO)
+    shared = ("--parser", "none", "--limit", "2", "--max-pairs", "1", "--cache", str(tmp_path / "c.sqlite"))
+    out = tmp_path / "run"
+    ended = hinter(packages, "run", "--model", "echo:one", "--suffix", "Negative", *shared, "--out", str(out))
+    assert ended.returncode == 0, ended.stderr
+    assert 'suffix = "Negative"' in (out / "run.toml").read_text(encoding="utf-8")
+    of_others = hinter(packages, "plan", "--model", "local:vader", "--suffix", "Negative", *shared)
+    assert of_others.returncode == 2
+    assert "--suffix is an option of models echo:…, not of 'local'" in of_others.stderr
+    usage = " ".join(hinter(packages, "run", "--help").stdout.split())
+    assert "Model echo: --suffix TEXT What each answer ends with. [Positive]" in usage
+    assert "Model vllm: --max-model-len" in usage
 
 
 @pytest.fixture
 def echo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(install(tmp_path / "packages", ECHO))
-    monkeypatch.delitem(sys.modules, "echo_model", raising=False)
+    monkeypatch.syspath_prepend(third_party(tmp_path / "packages", ECHO))
+    monkeypatch.delitem(sys.modules, "third_party", raising=False)
 
 
 @pytest.mark.parametrize(
@@ -162,8 +171,8 @@ def test_a_broken_plug_in_is_one_line_that_names_its_package(
     fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source, says = BROKEN[fault]
-    module = f"broken_{fault}"
-    monkeypatch.syspath_prepend(install(tmp_path, source, module))
+    monkeypatch.syspath_prepend(third_party(tmp_path, source))
+    monkeypatch.delitem(sys.modules, "third_party", raising=False)
 
     def make() -> Model:
         settings = config.load(None, {"model.name": "echo:x"})
@@ -171,15 +180,15 @@ def test_a_broken_plug_in_is_one_line_that_names_its_package(
 
     with pytest.raises((ConfigError, ModelError), match=says) as raised:
         make()
-    assert "package third-party" in str(raised.value)
+    assert "package third_party" in str(raised.value)
     assert "\n" not in str(raised.value)
 
 
 def test_a_broken_plug_in_is_listed_and_harms_no_other(tmp_path: Path) -> None:
-    packages = install(tmp_path, "import no_such_thing")
+    packages = third_party(tmp_path, "import no_such_thing")
     listed = hinter(packages, "models")
     assert listed.returncode == 0
-    assert "'echo' of package third-party does not load" in listed.stdout
+    assert "'echo' of package third_party does not load" in listed.stderr
     assert registry.make_model(ModelSettings(name="local:vader"), Options()).name == "local:vader"
     refused = hinter(packages, "plan", "--model", "echo:x", "--parser", "none")
     assert (refused.returncode, refused.stdout) == (2, "")
@@ -187,9 +196,9 @@ def test_a_broken_plug_in_is_listed_and_harms_no_other(tmp_path: Path) -> None:
 
 
 def test_a_built_in_kind_is_nobody_elses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(install(tmp_path, ECHO, "local_model", kind="local"))
-    with pytest.raises(ConfigError, match="'local' of package third-party is a built-in name: uninstall it"):
-        config.load(None, {})
+    monkeypatch.syspath_prepend(third_party(tmp_path, ECHO, kind="local"))
+    with pytest.raises(ConfigError, match="'local' of package third_party is a built-in name: uninstall it"):
+        config.load(None, {"model.name": "local:vader"})
 
 
 @pytest.mark.parametrize(
