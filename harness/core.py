@@ -266,32 +266,6 @@ class Tables(Protocol):
     def scan(self, name: str) -> Any: ...
 
 
-class Suite(Protocol):
-    """A test method: what is asked, and what the answers show.
-
-    ``identity`` says what decides the cases beside the configuration (a parser's version, a dictionary).
-    ``cases`` yields the cases of one group next to each other; ``judge`` sees the valid cases of one
-    group, their texts blanked (a verdict depends on what was answered), and their outcomes by case id.
-
-    A suite may also have ``settings`` (a mapping that the summary repeats), ``figures(tables)`` (blocks that
-    the summary holds beside ``results``; of them ``headline`` is a text and ``sections`` what the report and
-    the terminal show, see ``harness.sections``), ``extracts(tables)`` (lazy frames by name, from the cases
-    alone, that the run folder keeps beside them), ``words`` with ``weighed(lengths)`` (given how many tokens
-    each of them is, the suite that reports it), ``makes_texts`` (True: it reads no documents) and
-    ``by_document`` (True: the cases of a document depend on it alone, so that documents can be shared out).
-    """
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def identity(self) -> Mapping[str, Any]: ...
-
-    def cases(self, documents: Iterator[Document]) -> Iterator[Case]: ...
-
-    def judge(self, group: Sequence[Case], outcomes: Mapping[str, Outcome]) -> Iterator[Verdict]: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Capabilities:
     """What a system under test can do, so that requests are shaped to it.
@@ -302,42 +276,6 @@ class Capabilities:
     choices: bool = False
     logprobs: bool = False
     chat: bool = True
-
-
-class Model(Protocol):
-    """A system under test. ``identity`` is the part of the cache key that says who answers; ``facts``
-    are what the run records beside it (a server's version, what was negotiated). ``context`` is how many
-    tokens it takes in all, None where that is not known; a model with a tokenizer at hand has
-    ``count_tokens(text)``. ``prepare`` is called
-    before the first request with what an earlier run found out, and returns what is to be remembered.
-
-    ``answer`` raises ``EndpointError`` for what cannot succeed for any request (a bad key), returns
-    a ``Failure`` for what cannot succeed for this one, and raises ``Transient`` for what may later.
-    """
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def identity(self) -> Mapping[str, Any]: ...
-
-    @property
-    def capabilities(self) -> Capabilities: ...
-
-    @property
-    def concurrency(self) -> int: ...
-
-    @property
-    def context(self) -> int | None: ...
-
-    @property
-    def facts(self) -> Mapping[str, Any]: ...
-
-    async def prepare(self, known: Mapping[str, Any] | None) -> Mapping[str, Any] | None: ...
-
-    async def answer(self, request: Request) -> Reply | Failure: ...
-
-    async def close(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,6 +94,11 @@ class Figures:
     headline: str = ""
     sections: Sequence[Section] = ()
 
+    def plain(self) -> dict[str, Any]:
+        """Return what is put into the summary: the blocks, ``headline`` where there is one, ``sections``."""
+        headline = {"headline": self.headline} if self.headline else {}
+        return {**self.blocks, **headline, "sections": plain(self.sections)}
+
 
 def plain(sections: Sequence[Section]) -> list[dict[str, Any]]:
     """The sections as JSON values: what is read from a summary is what was put into it, lists for tuples."""

@@ -19,7 +19,7 @@ from harness.core import Document, DocumentOptions, Reply, Task
 from harness.errors import ConfigError, DocumentError, TaskError
 from harness.suites.linguistic import sentiment
 
-NAMES = sorted(registry.BUILT_IN)
+NAMES = sorted(registry.BUILT_IN[registry.TASK_GROUP])
 LABELLED = [name for name in NAMES if name != "custom"]
 CUSTOM = {"task": "custom", "task_options.labels": "Praise, Complaint"}
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.answering.render import Prompt
-from harness.core import Case, Model, Request, Task
+from harness.core import Case, Request, Task
+from harness.plugins import Model
 
 TOKENS_A_WORD = 3
 LABELS_AN_ANSWER = 15

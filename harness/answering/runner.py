@@ -27,8 +27,9 @@ from tenacity.wait import wait_base
 from harness.answering.budget import Budget, prompt_tokens
 from harness.answering.cache import ResponseCache
 from harness.answering.limiter import Limiter
-from harness.core import Failure, Model, Reply, Request, canonical
+from harness.core import Failure, Reply, Request, canonical
 from harness.errors import BudgetSpent, CacheError, EndpointError, Transient
+from harness.plugins import Model
 
 ATTEMPTS = 5
 BACK_OFF = wait_random_exponential(multiplier=0.5, max=30)

@@ -14,7 +14,7 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from harness.answering.cache import ResponseCache
@@ -118,15 +118,15 @@ async def _flow(audit: Audit, folder: RunFolder, progress: Progress) -> None:
             progress.cost = lambda: summary.cost(runner.counts, audit.prices)
             limit = max(CASES_OUTSTANDING, PER_SLOT * runner.ceiling)
             examiner = Examiner(audit, runner)
-            groups = asking.groups(cases, audit.include_discarded)
+            groups = asking.groups(cases, audit.suite.include_discarded)
             if audit.config.budget.adaptive is not None:
                 groups = await _chosen(audit, folder, examiner, cases, progress)
             async for group in _examined(groups, examiner, limit):
                 tables.add(group)
                 progress.documents += 1
                 progress.cases += len(group.cases)
-            if (words := getattr(audit.suite, "words", None)) and runner.counts.replies:
-                progress.lengths = await tokens.of_words(audit.model, words)
+            if audit.suite.words and runner.counts.replies:
+                progress.lengths = await tokens.of_words(audit.model, audit.suite.words)
             if progress.stopped is not None:
                 raise progress.stopped
 
@@ -195,6 +195,7 @@ async def generate(
     return {
         "folder": str(audit.folder.path),
         "suite": audit.suite.name,
+        "nouns": asdict(audit.suite.nouns),
         "documents": audit.total,
         "eligible": summary.eligible(made),
         **summary.case_counts(made),
@@ -204,14 +205,14 @@ async def generate(
 async def check(config: RunConfig, text: str) -> Checked:
     """Every version of one text, with its outcome and verdict by case id."""
     audit = await asyncio.to_thread(assemble, config)
-    if getattr(audit.suite, "makes_texts", False):
+    if audit.suite.makes_texts:
         raise ConfigError(f"suite {audit.suite.name!r} makes its own texts: check one of yours with another")
     cases = list(audit.suite.cases(iter([Document("text", text)])))
     checked = Checked(cases, {}, {})
     try:
         async with ResponseCache(audit.cache) as cache, audit.runner(cache) as runner:
             examiner = Examiner(audit, runner)
-            for group in filter(None, asking.groups(cases, audit.include_discarded)):
+            for group in filter(None, asking.groups(cases, audit.suite.include_discarded)):
                 checked.add(await examiner.examine(group))
     finally:
         await audit.model.close()
@@ -232,10 +233,11 @@ def _conclude(
             suite=audit.suite.name,
             task=audit.task.name,
             model=audit.model.name,
-            parser=audit.suite.identity.get("parser", "none"),
+            parser=str(audit.suite.identity.get("parser", "none")),
             documents=audit.total,
             shortened=audit.too_long,
-            settings={**getattr(audit.suite, "settings", {}), **_adaptive(progress.exploration, config)},
+            nouns=audit.suite.nouns,
+            settings={**audit.suite.settings, **_adaptive(progress.exploration, config)},
             repeats=config.repeats,
             confirm=config.confirm,
             counts=progress.counts,
@@ -260,11 +262,8 @@ def _adaptive(exploration: Exploration | None, config: RunConfig) -> Mapping[str
 
 def _own(audit: Audit, folder: RunFolder, lengths: Mapping[str, int] | None) -> Mapping[str, Any]:
     """What the suite adds to the summary."""
-    suite: Any = audit.suite
-    if lengths is not None:
-        suite = suite.weighed(lengths)
-    figures = getattr(suite, "figures", None)
-    return figures(folder) if figures is not None else {}
+    suite = audit.suite if lengths is None else audit.suite.weighed(lengths)
+    return suite.figures(folder).plain()
 
 
 def render(folder: RunFolder, figures: Mapping[str, Any]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from harness.answering.cache import ResponseCache
@@ -39,7 +39,7 @@ async def plan(config: RunConfig) -> dict[str, Any]:
     tally, unique, cached, prompt = Tally(), 0, 0, 0.0
     async with ResponseCache(audit.cache) as cache:
         cases = tally.passing(audit.suite.cases(audit.documents()))
-        for group in asking.groups(cases, audit.include_discarded):
+        for group in asking.groups(cases, audit.suite.include_discarded):
             requests = {r.key: r for r in asking.requests(group, audit.planner, config.repeats)}
             found, fresh = await cache.look_up(list(requests))
             unique += len(fresh)
@@ -52,6 +52,7 @@ async def plan(config: RunConfig) -> dict[str, Any]:
     return {
         "task": audit.task.name,
         "suite": audit.suite.name,
+        "nouns": asdict(audit.suite.nouns),
         "model": audit.model.name,
         "documents": audit.total,
         "eligible": len(tally.eligible),

@@ -14,8 +14,8 @@ from importlib.util import find_spec
 from itertools import groupby, islice
 from typing import Any
 
+from harness import http_client
 from harness.errors import EndpointError, ModelError
-from harness.models.endpoint import LOOPBACK
 
 Text = tuple[str, ...]
 Gaps = list[list[str]]
@@ -114,13 +114,7 @@ class EndpointSuggester:
         """Nothing: it has read enough."""
 
     def suggest(self, texts: Sequence[Text], words: int) -> list[Gaps]:
-        import httpx2
-
-        try:
-            proxies = httpx2.URL(self._url).host not in LOOPBACK
-        except httpx2.InvalidURL as error:
-            raise EndpointError(f"words from {self._url}: {error}") from error
-        with httpx2.Client(timeout=DEADLINE, headers=self._headers, trust_env=proxies) as client:
+        with http_client.synchronous(self._url, DEADLINE, self._headers) as client:
             return [
                 [self._ask(client, parts, gap, words) for gap in range(len(parts) - 1)] for parts in texts
             ]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from harness import __version__
 from harness.core import DUPLICATE, KEY_SEPARATOR, NEAR_TIE, UNREAD
+from harness.plugins import Nouns
 from harness.statistics import (
     adjusted,
     cluster_bootstrap,
@@ -43,6 +44,7 @@ class Facts:
     parser: str
     documents: int
     shortened: int
+    nouns: Nouns
     settings: Mapping[str, Any]
     repeats: int
     confirm: int
@@ -65,6 +67,7 @@ def build(folder: RunFolder, facts: Facts, own: Mapping[str, Any] | None = None)
         "task": facts.task,
         "model": facts.model,
         "parser": facts.parser,
+        "nouns": asdict(facts.nouns),
         **facts.settings,
         "documents": {"read": facts.documents, "eligible": eligible(cases), "shortened": facts.shortened},
         "cases": case_counts(cases),

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import exp, lgamma
 from typing import Any, Protocol
 
 from harness.core import Tables
-from harness.language.parsers import Parser
+from harness.language.parse import Parser
 from harness.language.trees import Tree
-from harness.sections import Section, Table, plain
+from harness.sections import Figures, Section, Table
 
 AT_ONCE = 256
 
@@ -74,7 +74,14 @@ def rarefied(counts: Iterable[int], drawn: int) -> float:
     return sum(1 - _none_of(count, whole, drawn) for count in some)
 
 
-def sections(found: Sequence[Diversity]) -> list[dict[str, Any]]:
+def added(figures: Figures, block: str, found: Sequence[Diversity]) -> Figures:
+    """Return ``figures`` with the diversity in the block called ``block`` and in a section of its own."""
+    rows = [row.plain() for row in found]
+    blocks = {**figures.blocks, block: {**figures.blocks[block], "diversity": rows}}
+    return replace(figures, blocks=blocks, sections=[*figures.sections, *sections(found)])
+
+
+def sections(found: Sequence[Diversity]) -> list[Section]:
     """What the report shows: a table."""
     if not found:
         return []
@@ -94,7 +101,7 @@ def sections(found: Sequence[Diversity]) -> list[dict[str, Any]]:
         for row in found
     ]  # fmt: skip
     notes = [f"Of {of:,}: how many different ones that many texts drawn from them are expected to have."]
-    return plain([Section("Syntactic diversity", table=Table(columns, rows), notes=notes)])
+    return [Section("Syntactic diversity", table=Table(columns, rows), notes=notes)]
 
 
 def _measured(kind: str, some: Sequence[str], parser: Parser, trees: Trees | None, least: int) -> Diversity:

@@ -26,7 +26,7 @@ from harness.audit.batching import files as batching
 from harness.audit.batching.jobs import Ledger, Pace, only_one
 from harness.audit.batching.run import answered, outstanding
 from harness.cli import app
-from harness.core import Failure, Message, Reply, Request, canonical
+from harness.core import Failure, JsonObject, Message, Reply, Request, canonical
 from harness.errors import CacheError, ConfigError, EndpointError, RunError
 from tests.batch_server import (
     BatchServer,
@@ -39,6 +39,7 @@ from tests.batch_server import (
     unexecuted,
     vllm_run_batch,
 )
+from tests.json_values import inside
 from tests.servers import Answer, completion, error, serve
 
 LEXICON = """
@@ -105,7 +106,7 @@ def run(configuration: config.RunConfig) -> tuple[Audit, pipeline.Progress]:
 
 
 def facts(audit: Audit) -> dict[str, Any]:
-    return dict(audit.model.facts["batch"])
+    return dict(inside(audit.model.facts, "batch"))
 
 
 def all_positive(line: Line) -> list[tuple[str, Line | str]]:
@@ -475,11 +476,11 @@ def test_a_vllm_server_need_not_run(settings: Settings, tmp_path: Path) -> None:
     from harness.models.vllm import VllmModel
     from harness.models.vllm_server import Settings as ServerSettings
 
-    async def export() -> dict[str, Any]:
+    async def export() -> JsonObject:
         from dataclasses import replace
 
         audit = assemble(settings("http://localhost:1/v1"))
-        audit = replace(audit, model=VllmModel(ServerSettings("org/model")))
+        audit = replace(audit, model=VllmModel(ServerSettings(name="org/model")))
         async with ResponseCache(audit.cache) as cache:
             return (await batching.configured_dialect(audit, cache)).to_json()
 

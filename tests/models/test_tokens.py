@@ -11,6 +11,7 @@ from harness.core import Message, Request
 from harness.models import tokens
 from harness.models.local import VaderModel
 from harness.models.openai import OpenAIModel
+from harness.plugins import Tokenizer
 from tests.servers import Answer, error, serve
 
 REQUEST = Request({}, (Message("system", "be brief"), Message("user", "how are you today?")), {}, text="you")
@@ -45,7 +46,7 @@ def test_a_classifier_counts_the_text_without_the_prompt() -> None:
         def count_tokens(self, text: str) -> int:
             return len(text)
 
-    assert count(Classifier()) == (3, "the classifier's tokenizer on the first 100 texts")
+    assert count(Classifier()) == (3, "the model's tokenizer on the first 100 texts")
 
 
 def test_the_rest_is_estimated_from_what_was_counted() -> None:
@@ -53,7 +54,7 @@ def test_the_rest_is_estimated_from_what_was_counted() -> None:
         return 2 * tokens.estimate(request)
 
     async def work() -> list[float]:
-        counter = tokens.TokenCounter("x", double)
-        return [await counter.tokens(REQUEST) for _ in range(tokens.ASKED_OF_THE_SERVER + 1)]
+        counter = tokens.TokenCounter(Tokenizer("x", double))
+        return [await counter.tokens(REQUEST) for _ in range(tokens.COUNTED + 1)]
 
     assert set(asyncio.run(work())) == {28}

@@ -18,8 +18,6 @@ from harness.config import RunConfig
 from harness.core import Failure, Reply, canonical
 from harness.errors import ConfigError, EndpointError, Transient
 from harness.models import wire
-from harness.models.openai import OpenAIModel
-from harness.models.vllm import VllmModel
 from harness.models.wire import Choices, Dialect
 
 NOT_EXECUTED = 0  # stands for the status of a request that no server saw
@@ -96,15 +94,10 @@ def meaning(
 async def configured_dialect(audit: Audit, cache: ResponseCache) -> Dialect:
     """As an earlier run learnt it, else as configured; kept, so that no run mixes two ways of asking."""
     endpoint, model = canonical(dict(audit.model.identity)), audit.model
-    known = await cache.dialect(endpoint)
-    if known is not None:
-        dialect = Dialect.from_json(known)
-    elif isinstance(model, OpenAIModel):
-        dialect = model.dialect
-    elif isinstance(model, VllmModel):
-        dialect = Dialect(server="vllm")
-    else:
+    if model.batch is None:
         raise ConfigError(f"export-batch is for an endpoint or vllm:NAME, not {model.name}")
+    known = await cache.dialect(endpoint)
+    dialect = model.batch.dialect if known is None else Dialect.from_json(known)
     if dialect.choices == "unknown":
         wanted = audit.config.model.choices
         dialect = replace(

@@ -24,7 +24,7 @@ UNASKED = Failure("failed", "no batch job has answered this yet")
 async def examine(audit: Audit, answerer: Answerer, cases: Iterable[Case]) -> None:
     """Ask ``answerer`` all that the flow of ``audit`` asks about ``cases``; what it finds is left."""
     examiner = Examiner(audit, answerer)
-    groups = asking.groups(cases, audit.include_discarded)
+    groups = asking.groups(cases, audit.suite.include_discarded)
     while (group := await next_group(groups)) is not None:
         await examiner.examine(group)
 
@@ -83,7 +83,9 @@ class Lines:
             if not self._affordable(request):
                 break
             self.dialect = self.dialect or await self.find_dialect(self.audit, self.cache)
-            body = wire.body(self.audit.model.identity["name"], request, self.dialect)
+            access = self.audit.model.batch
+            assert access is not None, "a model without batches has no dialect"
+            body = wire.body(access.model, request, self.dialect)
             path = self.files.add(batch_files.line(request, self.url, body))
             written.setdefault(path, []).append(request)
         self.files.flush()

@@ -20,9 +20,9 @@ from harness.answering.runner import ATTEMPTS, BACK_OFF, LOST_IN_A_ROW, PoliteWa
 from harness.core import Failure
 from harness.errors import EndpointError, RunError, Transient
 from harness.folder import RunFolder
+from harness.plugins import Score, Scorer
 from harness.studies.fluency import figures, sample
 from harness.studies.fluency.sample import Sample
-from harness.studies.fluency.scorers.likelihood import Score, Scorer
 from harness.studies.fluency.store import Store, digest
 
 SCHEMA = 1

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.core import Case, Failure
+from harness.plugins import Score
 from harness.studies.fluency.sample import DISCARDED, ORIGINAL, VALID, Sample
-from harness.studies.fluency.scorers.likelihood import Score
 
 RESAMPLES = 2000
 RESAMPLES_AT_ONCE = 100

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from harness.core import Case, Failure, canonical
 from harness.errors import RunError
+from harness.plugins import Score
 from harness.studies.fluency.figures import Scores
 from harness.studies.fluency.sample import Sample, kind
-from harness.studies.fluency.scorers.likelihood import Score
 
 if TYPE_CHECKING:
     import polars as pl

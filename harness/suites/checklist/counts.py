@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.core import Tables
-from harness.sections import Section, Table, plain
+from harness.sections import Figures, Section, Table
 from harness.statistics import Interval, rate, wilson
 
 
@@ -99,17 +99,11 @@ def by_capability(rows: Iterable[Row]) -> list[Row]:
 _COUNTS = ("passed", "failed", "undetermined", "excluded")
 
 
-def figures(rows: Sequence[Row]) -> dict[str, Any]:
+def figures(rows: Sequence[Row]) -> Figures:
     """The summary's block, and the sections that the report shows."""
     together = by_capability(rows)
-    return {
-        "checklist": {
-            "tests": [row.plain() for row in rows],
-            "capabilities": [row.plain() for row in together],
-        },
-        "headline": _headline(rows),
-        "sections": plain(_sections(rows, together) if rows else []),
-    }
+    block = {"tests": [row.plain() for row in rows], "capabilities": [row.plain() for row in together]}
+    return Figures({"checklist": block}, _headline(rows), _sections(rows, together) if rows else [])
 
 
 def _headline(rows: Sequence[Row]) -> str:

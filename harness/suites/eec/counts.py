@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
-from harness import sections
+from harness.sections import Figures
 from harness.statistics import adjusted
 from harness.suites.eec import exhibits
 from harness.suites.eec.analysis import ALPHA
 from harness.suites.eec.assessments import Pairings, Result, examine
 from harness.suites.eec.balance import Balance
 from harness.suites.eec.corpus import Comparison
-from harness.suites.eec.exhibits import Figures, number
+from harness.suites.eec.exhibits import number
 from harness.suites.eec.influence import Influence, Level
 from harness.suites.eec.labels import LabelAssessment, assess_labels, indicator
 from harness.suites.eec.pairing import ALL
@@ -45,20 +45,18 @@ def of_scores(
         if rows
         else []
     )
-    return {
-        "eec": {
-            "corpus": corpus,
-            "rates": rates,
-            "results": rows,
-            "levels": [asdict(level) for level in by_emotion],
-        },
-        "headline": " ".join([*(_sentence(row, rates) for row in whole), *_range(by_emotion)])
-        or "No pair of sentences got its two scores, so nothing was compared.",
-        "sections": sections.plain(drawn),
+    block = {
+        "corpus": corpus,
+        "rates": rates,
+        "results": rows,
+        "levels": [asdict(level) for level in by_emotion],
     }
+    sentences = " ".join([*(_sentence(row, rates) for row in whole), *_range(by_emotion)])
+    nothing = "No pair of sentences got its two scores, so nothing was compared."
+    return Figures({"eec": block}, sentences or nothing, drawn)
 
 
-def with_lengths(found: Mapping[str, Any], balances: Sequence[Balance]) -> Figures:
+def with_lengths(figures: Figures, balances: Sequence[Balance]) -> Figures:
     """The figures with how many tokens the names on both sides are: a difference may be one of spelling."""
     rows = [
         {
@@ -71,12 +69,9 @@ def with_lengths(found: Mapping[str, Any], balances: Sequence[Balance]) -> Figur
         }
         for one in balances
     ]
-    block = {**found["eec"], "tokens_of_persons": rows}
-    return {
-        **found,
-        "eec": block,
-        "sections": [*found["sections"], *sections.plain([exhibits.lengths(rows)])],
-    }
+    block = {**figures.blocks["eec"], "tokens_of_persons": rows}
+    sections = [*figures.sections, exhibits.lengths(rows)]
+    return replace(figures, blocks={**figures.blocks, "eec": block}, sections=sections)
 
 
 def of_labels(
@@ -107,12 +102,10 @@ def of_labels(
         rows, adjusted([row["clustered"]["p"] if row["clustered"] else 1.0 for row in rows]), strict=True
     ):
         row["p_clustered_holm"] = p
-    return {
-        "eec": {"corpus": corpus, "rates": None, "labels": rows},
-        "headline": " ".join(_sentence(row, f"the share of {row['label']}") for row in rows)
-        or "No pair of sentences got its two answers, so nothing was compared.",
-        "sections": sections.plain([exhibits.shares(rows)] if rows else []),
-    }
+    sentences = " ".join(_sentence(row, f"the share of {row['label']}") for row in rows)
+    nothing = "No pair of sentences got its two answers, so nothing was compared."
+    block = {"corpus": corpus, "rates": None, "labels": rows}
+    return Figures({"eec": block}, sentences or nothing, [exhibits.shares(rows)] if rows else [])
 
 
 def plain(found: Sequence[Result]) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from harness.suites.eec.analysis import ALPHA
 from harness.suites.eec.influence import Level
 from harness.suites.eec.pairing import ALL
 
-Figures = Mapping[str, Any]
+Block = Mapping[str, Any]
 DELTA = (
     "Δ is the score of the class named first less that of the second, of two sentences that differ in the"
     " person alone, or of means over names. Group: whose scores are higher by the t-test after Bonferroni's"

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
+from harness.errors import RunError
+from harness.plugins import ScoredSystem
 from harness.sections import Plot, Section, Table, plain
-from harness.suites.eec import counts, exhibits
+from harness.suites.eec import assessments, corpus, counts, exhibits
 from harness.suites.eec.analysis import Scores
 from harness.suites.eec.assessments import Pairings, Result, examine
 from harness.suites.eec.corpus import Comparison
 from harness.suites.eec.pairing import ALL, NEUTRAL
+from harness.suites.eec.scores import read_scores
+from harness.suites.eec.suite import Eec
 from harness.suites.eec.tables import Submission, bias_table, box_plot
 
 SHOWN = (ALL, NEUTRAL)
@@ -26,6 +31,31 @@ class System:
     task: str
     scores: Scores
     sentences: int
+
+
+def compare_files(compared: Sequence[ScoredSystem], corpus_file: Path | None) -> dict[str, Any]:
+    """Compare runs of the suite and score files, all on the corpus of ``corpus_file``, or else of the runs.
+
+    Raises ``RunError`` where a run is of another corpus or a system has no pair with both scores.
+    """
+    suites = {one.path: one.suite for one in compared if isinstance(one.suite, Eec)}
+    spec = next(iter(suites.values())).spec if suites and corpus_file is None else corpus.load(corpus_file)
+    for path, suite in suites.items():
+        if suite.spec != spec:
+            raise RunError(f"{path} is of another corpus ({suite.spec.name}): compare runs of one corpus")
+    sentences = list(corpus.sentences(spec))
+    systems = []
+    for one in compared:
+        if one.path in suites:
+            task, scores = suites[one.path].rates, one.scores or {}
+        else:
+            file = read_scores(one.path, sentences)
+            task, scores = file.dimension, file.scores
+        systems.append(System(one.name, task or "score", scores, len(sentences)))
+    figures = compare(systems, assessments.pairings(spec))
+    if empty := next((block["system"] for block in figures["systems"] if not block["results"]), None):
+        raise RunError(f"{empty} has no pair of sentences of the corpus {spec.name!r} with both scores")
+    return figures
 
 
 def compare(systems: Sequence[System], pairings: Pairings) -> dict[str, Any]:

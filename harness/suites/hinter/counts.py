@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.core import DUPLICATE, KEY_SEPARATOR, Tables
-from harness.sections import Bar, Cell, Plot, Section, Table, plain
+from harness.sections import Bar, Cell, Figures, Plot, Section, Table
 from harness.statistics import rate, wilson
 
 NOTES = (
@@ -19,10 +19,10 @@ NOTES = (
 Row = Mapping[str, Any]
 
 
-def figures(tables: Tables, attributes: Sequence[str]) -> dict[str, Any]:
+def figures(tables: Tables, attributes: Sequence[str]) -> Figures:
     """The block ``mutants`` and its section, from the cases alone; sets in the order of ``attributes``."""
     rows = [_row(names, reasons) for names, reasons in _counted(tables, attributes)]
-    return {"mutants": rows, "sections": plain([_section(rows)] if rows else [])}
+    return Figures({"mutants": rows}, sections=[_section(rows)] if rows else [])
 
 
 def _counted(

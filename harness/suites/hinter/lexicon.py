@@ -19,7 +19,7 @@ directed pairs::
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -31,7 +31,7 @@ from harness.errors import LexiconError
 from harness.suites.hinter.matching import Matcher, Terms
 
 BUNDLED = Path(__file__).parents[2] / "data" / "lexicons"
-DEFAULT_ATTRIBUTES = ("race", "gender", "body")
+USUAL_ATTRIBUTES = ("race", "gender", "body")
 ATTRIBUTE_KEYS = {"description", "groups", "pairing", "sets", "pairs", "case_sensitive"}
 SET_KEYS = {"name", "groups", "pairing"}
 PAIRINGS = ("aligned", "across")
@@ -115,6 +115,34 @@ def load(path: str | Path | None = None) -> Lexicon:
             raise LexiconError(f"{path}: no *.toml in this folder")
         return _load_files(files, str(path))
     return _load_files([path], str(path))
+
+
+def choose(paths: Sequence[str], names: Sequence[str] | None = None) -> Lexicon:
+    """Return the attributes ``names`` of the lexicons at ``paths``; without paths, of the bundled one.
+
+    A path that begins with ``+`` adds to the bundled lexicon. ``names`` None: all attributes of the files,
+    and of the bundled lexicon the usual ones. Raises ``LexiconError``, also for an attribute defined twice.
+    """
+    if names is not None:
+        return _together(paths, load()).select(names)
+    return _together(paths, load().select(USUAL_ATTRIBUTES))
+
+
+def _together(paths: Sequence[str], bundled: Lexicon) -> Lexicon:
+    if not paths:
+        return bundled
+    parts = [bundled] if any(path.startswith("+") for path in paths) else []
+    parts += [load(path.removeprefix("+")) for path in paths]
+    attributes: dict[str, Attribute] = {}
+    sources: dict[str, str] = {}
+    for part in parts:
+        for name, attribute in part.attributes.items():
+            if name in attributes:
+                raise LexiconError(
+                    f"{part.source}: attribute {name!r} is in {sources[name]}, too: give it another name"
+                )
+            attributes[name], sources[name] = attribute, part.source
+    return Lexicon(attributes, " and ".join(part.source for part in parts))
 
 
 def parse(text: str, source: str = "lexicon") -> Lexicon:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.core import Tables
-from harness.sections import Cell, Section, Table, plain
+from harness.sections import Cell, Figures, Section, Table
 from harness.statistics import Interval, cluster_bootstrap, rate, wilson
 
 
@@ -79,13 +79,11 @@ def count(tables: Tables) -> list[Row]:
 
 def figures(
     rows: Sequence[Row], titles: Mapping[str, str], settings: Mapping[str, Any], has_neutral: bool
-) -> dict[str, Any]:
+) -> Figures:
     """The summary's block, and the section that the report shows."""
-    return {
-        "linguistic": {"capabilities": [{**row.plain(), "title": titles[row.capability]} for row in rows]},
-        "headline": _headline(rows, titles),
-        "sections": plain([_section(rows, titles, settings, has_neutral)] if rows else []),
-    }
+    block = {"capabilities": [{**row.plain(), "title": titles[row.capability]} for row in rows]}
+    sections = [_section(rows, titles, settings, has_neutral)] if rows else []
+    return Figures({"linguistic": block}, _headline(rows, titles), sections)
 
 
 def _row(name: str, groups: Sequence[Mapping[str, Any]]) -> Row:

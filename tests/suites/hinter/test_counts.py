@@ -33,7 +33,7 @@ def figures_of(tmp_path: Path, mutants: Sequence[Made]) -> dict[str, Any]:
         cases.append(Case(f"d#{number}", "d", "d", role, "text", changed, reason=reason))
     for _ in folder.keep_cases(cases):
         pass
-    return SUITE.figures(folder)
+    return SUITE.figures(folder).plain()
 
 
 MUTANTS: list[Made] = [

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from harness import config, registry
-from harness.audit import pipeline
+from harness.audit import assembly, pipeline
 from harness.cli.generate import command as generate
 from harness.core import DocumentOptions
 from harness.errors import ConfigError, EndpointError, HarnessError, LexiconError, ModelError, ParserError
@@ -23,7 +23,7 @@ FLAT = {"task": "sst", "suite": "linguistic", "linguistic.trees": "flat", "lingu
 
 def made(**given: Any) -> Linguistic:
     settings = FLAT | {key.replace("__", "."): value for key, value in given.items()}
-    suite = registry.suite(config.load(None, settings))
+    suite = assembly.make_suite(config.load(None, settings))
     assert isinstance(suite, Linguistic)
     return suite
 
