@@ -69,7 +69,7 @@ class RunConfig(Options):
 
     @model_validator(mode="before")
     @classmethod
-    def _of_suite(cls, data: Any) -> Any:
+    def _default_options(cls, data: Any) -> Any:
         if isinstance(data, dict) and OF_SUITE not in data:
             name = data.get("suite", RunConfig.model_fields["suite"].default)
             return {**data, OF_SUITE: registry.suite_plugin(str(name)).options()}
@@ -96,11 +96,15 @@ class RunConfig(Options):
                 raise ValueError(f"budget.adaptive and {name} do not go together: the rates are no estimates")
         return self
 
+    def of_suite(self, options: Options) -> RunConfig:
+        """Return the same configuration with other ``options`` of its suite."""
+        return self.model_copy(update={OF_SUITE: options})
+
     def resolved(self) -> dict[str, Any]:
         """Return the whole configuration as the tables of a TOML, defaults filled in; it holds no secret."""
         tables = self.model_dump(mode="json", exclude_none=True)
-        of_suite = tables.pop(OF_SUITE)
-        return {**tables, self.suite: of_suite}
+        section = tables.pop(OF_SUITE)
+        return {**tables, self.suite: section}
 
     def identity(self) -> JsonObject:
         """Return the settings that decide what is found; not where it goes or how fast."""
@@ -146,8 +150,7 @@ def load(
     config = _validated(RunConfig, data, where)
     if one_text or config.documents.path or config.documents.dataset:
         return config
-    adapted = registry.for_sample(config.suite, config.suite_options)
-    return config.model_copy(update={OF_SUITE: adapted})
+    return config.of_suite(registry.for_sample(config.suite, config.suite_options))
 
 
 def _suite_tables(data: dict[str, Any], where: str) -> dict[str, Any]:

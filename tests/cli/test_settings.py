@@ -86,7 +86,9 @@ def test_help_has_a_heading_for_each_suite(hinter: Hinter, work: Path) -> None:
     assert "--letters INTEGER RANGE  Letters swapped in each text. [1]" in of_typos
     assert "--upper / --no-upper" in of_typos
     said = " ".join(done.stdout.split())
-    assert "Not listed: harness.suites: 'broken' of package broken_package does not load: ZeroDivision" in said
+    assert (
+        "Not listed: harness.suites: 'broken' of package broken_package does not load: ZeroDivision" in said
+    )
     assert "--seed of suite 'clash', which is taken: set clash.seed in the TOML" in " ".join(
         done.stdout.split()
     )
