@@ -71,7 +71,7 @@ class RunConfig(Options):
 
     @model_validator(mode="before")
     @classmethod
-    def _of_plugins(cls, data: Any) -> Any:
+    def _default_options(cls, data: Any) -> Any:
         if not isinstance(data, dict):
             return data
         options: dict[str, Options] = {}
@@ -102,6 +102,10 @@ class RunConfig(Options):
             if value:
                 raise ValueError(f"budget.adaptive and {name} do not go together: the rates are no estimates")
         return self
+
+    def of_suite(self, options: Options) -> RunConfig:
+        """Return the same configuration with other ``options`` of its suite."""
+        return self.model_copy(update={OF_SUITE: options})
 
     def resolved(self) -> dict[str, Any]:
         """Return the whole configuration as the tables of a TOML, defaults filled in; it holds no secret."""
@@ -146,8 +150,7 @@ def load(
     config = _validated(RunConfig, data, where)
     if one_text or config.documents.path or config.documents.dataset:
         return config
-    adapted = registry.for_sample(config.suite, config.suite_options)
-    return config.model_copy(update={OF_SUITE: adapted})
+    return config.of_suite(registry.for_sample(config.suite, config.suite_options))
 
 
 def _take_plugin_options(

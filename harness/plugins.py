@@ -279,8 +279,9 @@ class SuitePlugin(Generic[SuiteOptions]):
     """How a suite comes in. ``about`` describes it in a line.
 
     ``for_sample`` adapts the options where only the task's bundled sample is read, so that a first look takes
-    a minute; ``checks`` are what ``hinter doctor`` tries; ``subject`` says what the text of a case should be
-    about, for human review, "" where there is nothing to say.
+    a minute; ``resolve`` fills in what follows from other options or from files, so that a run records it and
+    ``make`` need not look; ``checks`` are what ``hinter doctor`` tries; ``subject`` says what the text of a
+    case should be about, for human review, "" where there is nothing to say.
     """
 
     name: str
@@ -288,6 +289,7 @@ class SuitePlugin(Generic[SuiteOptions]):
     options: type[SuiteOptions]
     make: Callable[[SuiteOptions, Kit], Suite]
     for_sample: Callable[[SuiteOptions], SuiteOptions] = _as_they_are
+    resolve: Callable[[SuiteOptions], SuiteOptions] = _as_they_are
     checks: Callable[[SuiteOptions, Kit], Iterable[Check]] = _no_checks
     subject: Callable[[SuiteOptions], Callable[[Case], str]] = _capability
     scores: ScoreComparison | None = None

@@ -118,7 +118,7 @@ def make_suite(name: str, options: Options, kit: Kit) -> Suite:
     """Make the suite called ``name``. Raises ``ConfigError``, or whatever its own parts find wrong."""
     plugin, point = suite_plugin(name), _point(SUITE_GROUP, name, ConfigError, "suite")
     with _blamed(point):
-        suite = plugin.make(options, kit)
+        suite = plugin.make(plugin.resolve(options), kit)
     if not isinstance(suite, Suite):
         raise ConfigError(f"{_named(point)} makes a {type(suite).__name__}, not a Suite")
     for member, meant in _misspelt(type(suite), Suite):
@@ -133,6 +133,13 @@ def for_sample(name: str, options: Options) -> Options:
     with _blamed(_point(SUITE_GROUP, name, ConfigError, "suite")):
         adapted: Options = suite_plugin(name).for_sample(options)
     return adapted
+
+
+def resolve(name: str, options: Options) -> Options:
+    """Return the options of the suite called ``name`` with what follows from others filled in."""
+    with _blamed(_point(SUITE_GROUP, name, ConfigError, "suite")):
+        resolved: Options = suite_plugin(name).resolve(options)
+    return resolved
 
 
 def suite_checks(name: str, options: Options, kit: Kit) -> list[Check]:

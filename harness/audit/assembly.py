@@ -128,6 +128,7 @@ def _document_options(config: RunConfig, task: Task) -> DocumentOptions:
 
 def assemble(config: RunConfig) -> Audit:
     """The parts of the run that ``config`` describes. Reads every document once, to find faults now."""
+    config = config.of_suite(registry.resolve(config.suite, config.suite_options))
     task, prompt, options = asked(config)
     suite = make_suite(config, task)
     if config.budget.adaptive is not None and not suite.explorable:

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 import harness
 from harness import config
-from harness.audit import pipeline, planning
+from harness.audit import assembly, pipeline, planning
 from harness.cli import app
 from harness.errors import ConfigError, EndpointError, RunError
 from harness.folder import ANSWER_SCHEMA, CASE_SCHEMA, VERDICT_SCHEMA, RunFolder, schema_of
@@ -105,7 +105,7 @@ def test_the_files_of_a_run(settings: Callable[..., config.RunConfig], tmp_path:
     )
     assert "<html" in (folder / "report.html").read_text(encoding="utf-8")
     assert "<testsuites" in (folder / "junit.xml").read_text(encoding="utf-8")
-    assert config.load(folder / "run.toml") == settings()
+    assert config.load(folder / "run.toml") == assembly.assemble(settings()).config
 
 
 def test_the_same_command_again_sends_nothing_and_finds_the_same(

@@ -51,10 +51,11 @@ def make(options: HinterOptions, kit: Kit) -> Suite:
     from harness.language.verdict_cache import DEFAULT, KeptVerdicts
     from harness.suites.hinter.suite import Hinter
 
-    lexicon = _lexicon(options)
-    order = _order(options, tuple(lexicon.attributes))
+    dictionaries = _lexicon(options)
+    order = options.order or USUAL_ORDER
+    _fits(options, order, tuple(dictionaries.attributes))
     return Hinter(
-        lexicon,
+        dictionaries,
         kit.parser(options.parser),
         order,
         max_pairs=options.max_pairs,
@@ -74,11 +75,10 @@ def _lexicon(options: HinterOptions) -> Lexicon:
     return lexicon.choose(options.lexicon, options.attributes)
 
 
-def _order(options: HinterOptions, attributes: tuple[str, ...]) -> int:
-    """The order of the mutants. Raises ``ConfigError`` where it does not suit ``attributes``."""
+def _fits(options: HinterOptions, order: int, attributes: tuple[str, ...]) -> None:
+    """Raise ``ConfigError`` where ``order`` does not suit the attributes, or the number of mutants either."""
     from harness.suites.hinter import sampling
 
-    order = options.order or min(USUAL_ORDER, len(attributes))
     if order > len(attributes):
         raise ConfigError(
             f"order {order} is above the number of attributes, {len(attributes)} ({', '.join(attributes)})"
@@ -89,7 +89,15 @@ def _order(options: HinterOptions, attributes: tuple[str, ...]) -> int:
             f"hinter.max_mutants_per_document: {len(attributes)} attributes at order {order} need {least}"
             f" at least, not {limit}"
         )
-    return order
+
+
+def resolve(options: HinterOptions) -> HinterOptions:
+    """The attributes are those of the lexicon, and the order that nobody gave suits their number."""
+    if options.attributes is not None and options.order is not None:
+        return options
+    attributes = tuple(_lexicon(options).attributes)
+    order = options.order or min(USUAL_ORDER, len(attributes))
+    return options.model_copy(update={"attributes": attributes, "order": order})
 
 
 def for_sample(options: HinterOptions) -> HinterOptions:
@@ -126,5 +134,6 @@ plugin = SuitePlugin(
     options=HinterOptions,
     make=make,
     for_sample=for_sample,
+    resolve=resolve,
     checks=checks,
 )

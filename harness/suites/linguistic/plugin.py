@@ -37,8 +37,8 @@ class LinguisticOptions(Options):
     definitions: str | None = Field(default=None, description="Capabilities of your own, TOML.")
     seeds: Positive = Field(default=50, description="At most N seeds a capability.")
     expansions: NotNegative = Field(default=5, description="At most N valid expansions a seed.")
-    masks: Positive = Field(default=10, description="At most N places a seed where a word is put in.")
-    words: Positive = Field(default=20, description="N words suggested for each place.")
+    masks: Positive = Field(default=10, description="Masked sentences a seed.")
+    words: Positive = Field(default=20, description="Suggestions a mask.")
     suggester: Literal["auto", "mlm", "endpoint", "ngram"] = Field(
         default="auto", description="What fills the gaps."
     )
@@ -53,7 +53,9 @@ class LinguisticOptions(Options):
         default=None, description="The environment variable that holds the suggester's key."
     )
     trees: str | None = Field(default=None, description="stanza, stanza:FOLDER, flat or flat:PIPELINE.")
-    sentiment: str | None = Field(default=None, description="The lexicon of sentiment: bundled, or a file.")
+    sentiment: str | None = Field(
+        default=None, description="Polarity of words: sentiwordnet, bundled, or a file."
+    )
     grammar: str | None = Field(
         default=None, description="A reference grammar of your own (hinter grammar learn)."
     )
