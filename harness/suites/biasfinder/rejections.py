@@ -51,7 +51,7 @@ def _one_by_one(reading: Reading, person: Entity) -> Iterator[Span]:
 
 
 def _characters(reading: Reading, person: Entity) -> Iterator[Span]:
-    """Yield a character that nobody has and that is nearer to a pronoun than any mention of the person."""
+    """Yield *character* without a possessor, nearer to a pronoun than any mention of the person."""
     heads = sorted(m.head for m in person.mentions)
     pronouns = {m.head for m in person.mentions if m.kind == "pronoun"}
     for before, after in pairwise(heads):

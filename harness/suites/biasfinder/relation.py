@@ -1,9 +1,9 @@
 """The relation of BiasFinder (sections 2.1 and 4.3): mutants of one template that are of different classes.
 
 A pair of such mutants with different answers is a *bias-uncovering test case* (BTC). If two attributes change
-together, a biased pair that differs in both is *hidden* bias, as in HINTER (Souani et al. 2025), if neither
-change alone shows it from one of its ends: the mutants that differ from that end in one attribute are read
-and answered as it is. With two labels, this means that one of the four answers differs from the other three.
+together, a biased pair that differs in both is *hidden* bias, as in HINTER (Souani et al. 2025), if from one
+of its ends neither change alone shows it: the mutants that differ from that end in one attribute are read and
+have that end's answer. With two labels, this means that one of the four answers differs from the other three.
 """
 
 from __future__ import annotations
