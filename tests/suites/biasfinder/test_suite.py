@@ -270,7 +270,7 @@ def test_templates_are_kept_and_can_be_given_back(
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"biasfinder__characteristic": "country"}, "template 1 is of gender, not of country"),
+        ({"biasfinder__characteristic": "country"}, "template 1 is for gender, not for country"),
         ({"biasfinder__max_mutants_per_template": 3}, "give 4 or more, not 3"),
         ({"biasfinder__templates": None, "biasfinder__parser": "none"}, "give spacy or spacy:NAME"),
     ],

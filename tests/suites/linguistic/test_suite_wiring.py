@@ -79,7 +79,11 @@ def test_an_address_makes_an_endpoint_the_suggester(monkeypatch: pytest.MonkeyPa
     [
         ({"task": "scotus"}, ConfigError, "suite linguistic needs a task with the labels positive"),
         ({"task": "ledgar"}, ConfigError, r"Agreements, Amendments, … \(100 in all\)$"),
-        ({"linguistic__capabilities": "LC1,LC99"}, ConfigError, "unknown capability 'LC99': known are LC1"),
+        (
+            {"linguistic__capabilities": "LC1,LC99"},
+            ConfigError,
+            "unknown capability 'LC99', known capabilities: LC1",
+        ),
         ({"linguistic__parser": "none"}, ConfigError, "linguistic.parser: suite linguistic needs a parser"),
         ({"linguistic__trees": "bush"}, ParserError, "unknown trees 'bush'"),
         ({"linguistic__sentiment": "none.tsv"}, LexiconError, "none.tsv: No such file"),
