@@ -110,7 +110,7 @@ def test_the_name_says_which_trees_they_are(flat: FlatConstituency) -> None:
 
 
 def test_an_unknown_kind_is_named() -> None:
-    with pytest.raises(ParserError, match="unknown trees 'benepar': use stanza or flat"):
+    with pytest.raises(ParserError, match="unknown kind of trees 'benepar': use stanza or flat"):
         constituency.load("benepar")
 
 
