@@ -211,8 +211,11 @@ class _Projection:
         return phrase(label, [*core, *after])
 
     def _closing(self, right: Sequence[int]) -> Sequence[int]:
-        closing = list(takewhile(lambda d: self._dep(d) == "punct", reversed(right)))
+        closing = list(takewhile(self._closes, reversed(right)))
         return closing[::-1]
+
+    def _closes(self, index: int) -> bool:
+        return self._dep(index) == "punct" and self._dependents(index) == ([], [])
 
     def _dependents(self, head: int) -> tuple[list[int], list[int]]:
         dependents = [d for d in self._read.children[head] if self._tag(d) != "_SP"]
