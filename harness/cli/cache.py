@@ -88,7 +88,8 @@ def explain(request_: str, other: str | None, path: Path) -> None:
 
     with cache_admin.opened(path) as db:
         if request_ == "-" or (not cache_admin.KEY.fullmatch(request_) and Path(request_).is_file()):
-            one = cache_admin.asked(_read(request_), "standard input" if request_ == "-" else request_)
+            source = "standard input" if request_ == "-" else request_
+            one = cache_admin.parse_request(_read(request_), source)
         else:
             one = cache_admin.find(db, path, request_)
         kept = cache_admin.find(db, path, other) if other else cache_admin.nearest(db, one)

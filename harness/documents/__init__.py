@@ -198,8 +198,10 @@ def _column(row: Row, chosen: str | None, usual: Sequence[str], source: str) -> 
 
 
 def _labels(value: object, layout: _Layout, where: str) -> frozenset[str] | None:
-    if isinstance(value, float):  # pandas writes integers as floats where values are missing
-        value = None if isnan(value) else int(value) if value.is_integer() else value
+    if isinstance(value, float) and isnan(value):
+        value = None
+    elif isinstance(value, float) and value.is_integer():  # as pandas writes integers with missing values
+        value = int(value)
     if value is None or (isinstance(value, str) and not value.strip()):
         return None
     values = _several(value, layout.spellings) if layout.multi_label else value
