@@ -260,10 +260,7 @@ def decode(text: str | bytes) -> Reply:
 
 
 def rebuild(payload: Mapping[str, Any]) -> Request:
-    """Return the request of a payload, with its ``text`` if present.
-
-    Raises KeyError, TypeError or ValueError for an invalid payload.
-    """
+    """Return the request of a payload. Raises KeyError, TypeError or ValueError for an invalid one."""
     messages = tuple(Message(role, content) for role, content in payload["messages"])
     return Request(**{**payload, "messages": messages, "choices": tuple(payload["choices"])})
 
@@ -362,10 +359,7 @@ def code(error: sqlite3.Error) -> int:
 
 
 def _readable(path: Path) -> str:
-    """Return the URI of a file that can only be read.
-
-    Where even the log's index cannot be created beside it, a file without a log is read as it is.
-    """
+    """Return the URI of a read-only file; without a log, one that is read without an index beside it."""
     with_log = path.with_name(path.name + "-wal")
     for uri in (_uri(path, "ro"), _uri(path, "ro&immutable=1")):
         try:

@@ -11,7 +11,6 @@ import logging
 import math
 import re
 import sqlite3
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
@@ -35,7 +34,8 @@ from harness.answering.cache import (
     statement,
     trouble,
 )
-from harness.core import Json, JsonObject, Reply, Request, Token, canonical
+from harness.answering.payloads import distance, flat
+from harness.core import JsonObject, Reply, Request, Token, canonical
 from harness.errors import CacheError
 
 log = logging.getLogger(__name__)
@@ -58,7 +58,6 @@ COUNT_OLD = "SELECT count(*)" + OLD
 DELETE_OLD = "DELETE" + OLD
 KEY = re.compile("[0-9a-f]{4,64}")
 SHOWN = 60
-BEFORE, AFTER = 20, 40
 
 
 @dataclass(slots=True)
@@ -322,90 +321,21 @@ def nearest(db: sqlite3.Connection, request: CachedRequest) -> CachedRequest | N
 
     In order of weight: the same last message, the fewest differing fields, the fewest differing characters.
     """
-    fields = _flat(request.payload)
+    fields = flat(request.payload)
     last = _last(request.payload)
     best: CachedRequest | None = None
     least: tuple[bool, int, int] | None = None
     for key, text in db.execute(REQUESTS, [request.key]):
         payload = json.loads(text)
-        flat = _flat(payload)
-        differing = [name for name in fields.keys() | flat.keys() if fields.get(name) != flat.get(name)]
+        other = flat(payload)
+        differing = [name for name in fields.keys() | other.keys() if fields.get(name) != other.get(name)]
         apart = (_last(payload) != last, len(differing))
         if least is None or apart <= least[:2]:  # otherwise skip counting characters
-            distance = (*apart, sum(_apart(fields.get(name), flat.get(name)) for name in differing))
-            if least is None or distance < least:
-                best, least = CachedRequest(key, payload, "kept"), distance
+            difference = (*apart, sum(distance(fields.get(name), other.get(name)) for name in differing))
+            if least is None or difference < least:
+                best, least = CachedRequest(key, payload, "kept"), difference
     return best
 
 
 def _last(payload: Mapping[str, Any]) -> object:
     return payload["messages"][-1] if payload["messages"] else None
-
-
-def differences(left: JsonObject, right: JsonObject, names: tuple[str, str]) -> list[str]:
-    """Return one line for each field that differs between two payloads, with the first difference in texts.
-
-    ``names`` label the payloads.
-    """
-    left_fields, right_fields = _flat(left), _flat(right)
-    lines = []
-    for name in sorted(left_fields.keys() | right_fields.keys(), key=_order):
-        if name not in left_fields:
-            lines.append(f"{name}: absent {names[0]}, {_shown(right_fields[name])} {names[1]}")
-        elif name not in right_fields:
-            lines.append(f"{name}: {_shown(left_fields[name])} {names[0]}, absent {names[1]}")
-        elif canonical(left_fields[name]) != canonical(right_fields[name]):
-            lines.append(_difference(name, left_fields[name], right_fields[name], names))
-    return lines
-
-
-def _flat(payload: Mapping[str, Any]) -> dict[str, Json]:
-    """Flatten a payload to one entry per field (``sampling.max_tokens``) and two per message."""
-    flat: dict[str, Json] = {}
-    for name, value in payload.items():
-        if name == "messages":
-            for number, (role, content) in enumerate(value):
-                flat[f"messages[{number}].role"], flat[f"messages[{number}]"] = role, content
-        elif isinstance(value, Mapping):
-            flat |= {f"{name}.{inner}": deeper for inner, deeper in value.items()}
-        else:
-            flat[name] = value
-    return flat
-
-
-def _order(name: str) -> tuple[bool, int, str]:
-    number = re.match(r"messages\[(\d+)\]", name)
-    return (number is not None, int(number[1]) if number else 0, name)
-
-
-def _difference(name: str, left: Json, right: Json, names: tuple[str, str]) -> str:
-    if isinstance(left, str) and isinstance(right, str) and max(len(left), len(right)) > SHOWN:
-        at = _agreeing(left, right)
-        start = max(0, at - BEFORE)
-        left, right = (_around(text, start, at + AFTER) for text in (left, right))
-        return f"{name} from character {at + 1}: {_shown(left)} {names[0]}, {_shown(right)} {names[1]}"
-    return f"{name}: {_shown(left)} {names[0]}, {_shown(right)} {names[1]}"
-
-
-def _around(text: str, start: int, end: int) -> str:
-    return ("…" if start else "") + text[start:end] + ("…" if len(text) > end else "")
-
-
-def _shown(value: Json) -> str:
-    text = json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace").decode()
-    return text if len(text) <= 2 * SHOWN else f"{text[: 2 * SHOWN]}…"
-
-
-def _agreeing(left: str, right: str) -> int:
-    """Return the length of the common prefix of two texts."""
-    length = min(len(left), len(right))
-    return bisect_left(range(1, length + 1), True, key=lambda n: left[:n] != right[:n])
-
-
-def _apart(left: object, right: object) -> int:
-    """Return how many characters of the longer text lie between the common prefix and the common suffix."""
-    left, right = str(left), str(right)
-    longest, shortest = max(len(left), len(right)), min(len(left), len(right))
-    start = _agreeing(left, right)
-    end = min(_agreeing(left[::-1], right[::-1]), shortest - start)
-    return longest - start - end

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.answering import cache_admin
+from harness.answering import cache_admin, payloads
 from harness.answering.cache import ResponseCache
 from harness.core import Message, Reply, Request, Token
 from harness.errors import CacheError
@@ -175,7 +175,7 @@ def explained(path: Path, one: Request) -> list[str]:
         asked = cache_admin.parse_request(json.dumps(one.payload()).encode(), "f")
         found = cache_admin.nearest(db, asked)
         assert found is not None
-        return cache_admin.differences(found.payload, asked.payload, ("kept", "asked"))
+        return payloads.differences(found.payload, asked.payload, ("kept", "asked"))
 
 
 @pytest.mark.parametrize(
@@ -243,7 +243,7 @@ def test_a_prefix_of_several_keys_is_refused(tmp_path: Path) -> None:
 
 @given(st.text(max_size=30), st.text(max_size=30))
 def test_the_first_differing_place(one: str, other: str) -> None:
-    at = cache_admin._agreeing(one, other)
+    at = payloads._agreeing(one, other)
     assert one[:at] == other[:at]
     assert one[at : at + 1] != other[at : at + 1] or one == other
-    assert (cache_admin._apart(one, other) == 0) == (one == other)
+    assert (payloads.distance(one, other) == 0) == (one == other)
