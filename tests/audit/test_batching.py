@@ -443,9 +443,9 @@ def test_export_answer_import_then_a_run_sends_nothing(settings: Settings, tmp_p
         assert (again["requests"], again["expected"], again["files"]) == (0, UNIQUE + 2, [])
         out.write_bytes(vllm_run_batch(list(batch_files.lines(file)), biased))
         taken = asyncio.run(batching.take_in(tmp_path / "cache.sqlite", [out]))
-        assert (taken.kept, taken.told()) == (UNIQUE + 2, [])
+        assert (taken.kept, taken.problems()) == (UNIQUE + 2, [])
         twice = asyncio.run(batching.take_in(tmp_path / "cache.sqlite", [out]))
-        assert (twice.kept, twice.already, twice.told()) == (0, UNIQUE + 2, [])
+        assert (twice.kept, twice.already, twice.problems()) == (0, UNIQUE + 2, [])
         figures = asyncio.run(pipeline.run(settings(url, repeats=1)))
         assert len(endpoint.requests) == sent
         assert figures["requests"]["sent"] == 0
@@ -464,7 +464,7 @@ def test_a_run_sends_only_what_the_file_did_not_bring(settings: Settings, tmp_pa
         asyncio.run(batching.export(configuration, file))
         out.write_bytes(vllm_run_batch(list(batch_files.lines(file)), answer))
         taken = asyncio.run(batching.take_in(tmp_path / "cache.sqlite", [out]))
-        assert taken.told() == ["4 failed: HTTP 404: wrong model"]
+        assert taken.problems() == ["4 failed: HTTP 404: wrong model"]
         assert asyncio.run(planning.plan(configuration))["to_send"] == 4
         counts = asyncio.run(batching.export(configuration, tmp_path / "more.jsonl"))
         assert (counts["requests"], counts["cached"]) == (4, 8)

@@ -170,7 +170,7 @@ class Batches:
         await self._settle(job)
         if own.failures:
             log.warning("batch job %s: %d of %d requests failed", job.id, len(own.failures), job.requests)
-        for said in own.told():
+        for said in own.problems():
             log.warning("batch job %s: %s", job.id, said)
         self.taken.add(own)
 

@@ -85,7 +85,7 @@ def test_an_address_makes_an_endpoint_the_suggester(monkeypatch: pytest.MonkeyPa
             "unknown capability 'LC99', known capabilities: LC1",
         ),
         ({"linguistic__parser": "none"}, ConfigError, "linguistic.parser: suite linguistic needs a parser"),
-        ({"linguistic__trees": "bush"}, ParserError, "unknown trees 'bush'"),
+        ({"linguistic__trees": "bush"}, ParserError, "unknown kind of trees 'bush'"),
         ({"linguistic__sentiment": "none.tsv"}, LexiconError, "none.tsv: No such file"),
         ({"linguistic__grammar": "none.tsv"}, ConfigError, "none.tsv: No such file"),
         ({"linguistic__definitions": "none.toml"}, ConfigError, "none.toml: No such file"),
