@@ -5,8 +5,8 @@ whether its seed passed (*pass-to-fail*), so that the seed alone would not have 
 
 **Tasks with two labels** cannot say *neutral*. An answer then also counts as neutral if the model's margin
 shows a near tie, its own label being less than twice as likely as the other (CheckList's band: a probability
-of the positive label from 1/3 to 2/3). Without a margin that tells, a case that expects only *neutral* is undetermined,
-since no answer could be right, and one that expects *positive or neutral* accepts *positive*.
+of the positive label from 1/3 to 2/3). Without a margin that tells, a case that expects only *neutral* is
+undetermined, since no answer could be right, and one that expects *positive or neutral* accepts *positive*.
 """
 
 from __future__ import annotations
