@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import click
 
@@ -12,18 +11,19 @@ from harness.cli.options import Configured, configuration
 
 @click.command("plan", cls=Configured)
 @click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
-def command(config_file: str | None, as_json: bool, **options: Any) -> None:
+def command(config_file: str | None, as_json: bool, **options: object) -> None:
     """Count what a run with the same options would make and send; send nothing."""
     import asyncio
 
     from harness.audit.planning import plan
-    from harness.report import wording
+    from harness.plugins import Nouns
 
     counts = asyncio.run(plan(configuration(config_file, options)))
     if as_json:
         click.echo(json.dumps(counts))
         return
-    nouns, made = wording.nouns(counts), wording.nouns(counts).case + "s"
+    nouns = Nouns(**counts["nouns"])
+    made = f"{nouns.case}s"
     eligible = counts["eligible"]
     of = (
         f"of which {eligible:,} have {nouns.eligible}"

@@ -249,14 +249,14 @@ def test_plan_and_generate_count_the_same_where_a_document_has_several_groups(tm
     }
     planned = asyncio.run(planning.plan(config.load(None, asked)))
     made = asyncio.run(pipeline.generate(config.load(None, asked)))
-    assert (planned["eligible"], planned["generated"]) == (made["eligible"], made["generated"]) == (1, 2)
+    assert (planned["eligible"], planned["generated"]) == (made.eligible, made.cases.generated) == (1, 2)
 
 
 def test_generate_then_run_goes_on_from_its_cases(
     settings: Callable[..., config.RunConfig], tmp_path: Path
 ) -> None:
     made = asyncio.run(pipeline.generate(settings()))
-    assert (made["generated"], made["valid"]) == (10, 10)
+    assert (made.cases.generated, made.cases.valid) == (10, 10)
     part = next((tmp_path / "run" / "cases").glob("*.parquet"))
     written = part.stat().st_mtime_ns
     assert run(settings())["cases"]["valid"] == 10
