@@ -40,6 +40,11 @@ OF_SUITE, OF_MODEL = "suite_options", "model_options"
 """The fields that hold the section of the chosen suite, ``[NAME]`` in the TOML, and the table of the chosen
 kind of model, ``[model.KIND]``."""
 
+GATE = (
+    "Exit 1 if any rate is above RATE (0 to 1), 3 if too few tests could be decided to tell (fewer than 80 %"
+    " of a row whose undetermined tests could tip it)."
+)
+
 
 class RunConfig(Options):
     """All of a run. ``suite_options`` and ``model_options`` are those of the plug-ins."""
@@ -59,9 +64,7 @@ class RunConfig(Options):
         default=False, description="Through the endpoint's batch API; resumable."
     )
     workers: Positive = Field(default=1, description="Processes that make the cases.")
-    fail_above: float | None = Field(
-        default=None, ge=0, le=1, description="Exit 1 if any rate is above RATE (0 to 1)."
-    )
+    fail_above: float | None = Field(default=None, ge=0, le=1, description=GATE)
     documents: Annotated[Documents, TOML_ALONE] = Documents()
     task_options: Annotated[TaskOptions, TOML_ALONE] = TaskOptions()
     suite_options: Annotated[SerializeAsAny[Options], TOML_ALONE]

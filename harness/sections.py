@@ -11,15 +11,70 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-Cell = str | int | float | None
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A share from 0 to 1 with its 95 % interval, and a ``note`` beside both; without ``value`` the interval
+    stands alone."""
+
+    value: float | None
+    interval: tuple[float, float] | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """The name of a row and the ``kind`` of thing that it is of, which a page marks with a colour."""
+
+    text: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Worded:
+    """A cell in words, with a ``brief`` form where there is little room."""
+
+    text: str
+    brief: str
+
+
+Cell = str | int | float | Estimate | Label | Worded | None
+"""What a table holds: None where something is not known, "" where the question does not arise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """The head of a column that needs more than a name.
+
+    ``brief`` stands for ``name``, and ``legend`` explains the brief cells, where there is little room;
+    ``note`` is a footnote; ``page_only``: the terminal leaves the column out.
+    """
+
+    name: str
+    brief: str = ""
+    note: str = ""
+    legend: str = ""
+    page_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
     """Rows of cells under ``columns``; the first column names the row, and numbers are aligned right."""
 
-    columns: Sequence[str]
+    columns: Sequence[str | Column]
     rows: Sequence[Sequence[Cell]]
+
+    @property
+    def heads(self) -> tuple[Column, ...]:
+        """The columns, those that are a bare name too."""
+        return tuple(Column(head) if isinstance(head, str) else head for head in self.columns)
+
+    def narrow(self) -> Table:
+        """Return the table without the columns that are for a page alone."""
+        places = [place for place, head in enumerate(self.heads) if not head.page_only]
+        return Table(
+            [self.columns[place] for place in places], [[row[place] for place in places] for row in self.rows]
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ memory does not grow with the run and a run that was stopped is taken up by the 
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import threading
 import time
@@ -15,7 +14,8 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 from harness.answering.cache import ResponseCache
 from harness.answering.runner import Counts
@@ -28,7 +28,10 @@ from harness.core import Case, Document, Examined, Outcome, Verdict
 from harness.errors import ConfigError, EndpointError
 from harness.folder import DERIVED, RunFolder
 from harness.models import tokens
-from harness.report import html, junit, summary
+from harness.plugins import Nouns
+from harness.report import figures, html, junit
+from harness.report import summary as summaries
+from harness.report.summary import Cases, Summary
 
 if TYPE_CHECKING:
     from harness.audit.adaptive.exploration import Exploration
@@ -72,28 +75,69 @@ class Checked:
         self.verdicts.update({verdict.case: verdict for verdict in (*group.verdicts, *group.discarded)})
 
 
+@dataclass(frozen=True)
+class Finished:
+    """What a run gives: its summary, and the folder where its files are."""
+
+    summary: Summary
+    folder: Path
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the summary as JSON values, with the folder under ``folder``."""
+        return {**self.summary.to_json(), "folder": str(self.folder)}
+
+
+@dataclass(frozen=True)
+class Generated:
+    """What ``generate`` wrote: texts read, those with a case, and the cases made of them."""
+
+    folder: Path
+    suite: str
+    nouns: Nouns
+    documents: int
+    eligible: int
+    cases: Cases
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the counts as JSON values, in one level."""
+        return {
+            "folder": str(self.folder),
+            "suite": self.suite,
+            "nouns": asdict(self.nouns),
+            "documents": self.documents,
+            "eligible": self.eligible,
+            **self.cases.model_dump(mode="json"),
+        }
+
+
 Watcher = Callable[[Progress], None]
+Ending = Literal["complete", "partial", "interrupted"]
 
 
 async def run(config: RunConfig, watch: Watcher = lambda _: None, overwrite: bool = False) -> dict[str, Any]:
-    """Audit as ``config`` says; the summary, also written to the run folder with the report.
+    """Audit as ``audit`` does, and return the summary as JSON values, with the folder under ``folder``."""
+    return (await audit(config, watch, overwrite)).to_json()
+
+
+async def audit(config: RunConfig, watch: Watcher = lambda _: None, overwrite: bool = False) -> Finished:
+    """Audit as ``config`` says; the summary is also written to the run folder, with the reports.
 
     ``watch`` is given the one ``Progress``, which then goes on changing. Cancelled, it still writes what
     it has, with the status ``interrupted``. Raises ``HarnessError``.
     """
-    audit = await asyncio.to_thread(assemble, config)
-    folder, started = audit.folder, time.monotonic()
-    folder.open(audit.resolved, audit.identity, overwrite)
-    progress = Progress(audit.total)
+    assembled = await asyncio.to_thread(assemble, config)
+    folder, started = assembled.folder, time.monotonic()
+    folder.open(assembled.resolved, assembled.identity, overwrite)
+    progress = Progress(assembled.total)
     watch(progress)
-    status = "complete"
+    status: Ending = "complete"
     if not config.batch and (left := outstanding(folder.path)):
         log.warning("%d requests are in batch jobs that --batch takes up: this run asks them again", left)
     try:
         if config.batch:
-            audit = await answered(audit, folder, progress.tell)
+            assembled = await answered(assembled, folder, progress.tell)
             progress.note = ""
-        await _flow(audit, folder, progress)
+        await _flow(assembled, folder, progress)
     except asyncio.CancelledError:
         status = "interrupted"
     except EndpointError as error:
@@ -102,11 +146,11 @@ async def run(config: RunConfig, watch: Watcher = lambda _: None, overwrite: boo
         log.error("%s", error)
         status = "partial"
     finally:
-        await audit.model.close()
+        await assembled.model.close()
     if status == "complete" and progress.counts.failed:
         status = "partial"
-    figures = _conclude(audit, folder, progress, status, time.monotonic() - started)
-    return {**figures, "folder": str(folder.path)}
+    summary = _conclude(assembled, folder, progress, status, time.monotonic() - started)
+    return Finished(summary, folder.path)
 
 
 async def _flow(audit: Audit, folder: RunFolder, progress: Progress) -> None:
@@ -115,7 +159,7 @@ async def _flow(audit: Audit, folder: RunFolder, progress: Progress) -> None:
     with closing(made) as cases, folder.derived() as tables:
         async with ResponseCache(audit.cache) as cache, audit.runner(cache) as runner:
             progress.counts = runner.counts
-            progress.cost = lambda: summary.cost(runner.counts, audit.prices)
+            progress.cost = lambda: figures.cost(runner.counts, audit.prices)
             limit = max(CASES_OUTSTANDING, PER_SLOT * runner.ceiling)
             examiner = Examiner(audit, runner)
             groups = asking.groups(cases, audit.suite.include_discarded)
@@ -172,7 +216,7 @@ async def generate(
     overwrite: bool = False,
     watch: Callable[[int, int], None] = lambda *_: None,
     engine: generation.Engine = generation.make,
-) -> dict[str, Any]:
+) -> Generated:
     """The cases of a run, written to its folder; a later ``run`` of the same settings goes on from them.
 
     ``watch`` is told how many documents are done, of how many. ``engine`` says where they are made.
@@ -192,14 +236,14 @@ async def generate(
     finally:
         stopped.set()  # a thread cannot be cancelled: it ends with the chunk it is at
     made = audit.folder.scan("cases")
-    return {
-        "folder": str(audit.folder.path),
-        "suite": audit.suite.name,
-        "nouns": asdict(audit.suite.nouns),
-        "documents": audit.total,
-        "eligible": summary.eligible(made),
-        **summary.case_counts(made),
-    }
+    return Generated(
+        folder=audit.folder.path,
+        suite=audit.suite.name,
+        nouns=audit.suite.nouns,
+        documents=audit.total,
+        eligible=figures.eligible(made),
+        cases=figures.case_counts(made),
+    )
 
 
 async def check(config: RunConfig, text: str) -> Checked:
@@ -219,16 +263,14 @@ async def check(config: RunConfig, text: str) -> Checked:
     return checked
 
 
-def _conclude(
-    audit: Audit, folder: RunFolder, progress: Progress, status: str, seconds: float
-) -> dict[str, Any]:
+def _conclude(audit: Audit, folder: RunFolder, progress: Progress, status: Ending, seconds: float) -> Summary:
     """Figures from the files alone, then the reports."""
     for name in DERIVED:
         folder.merge(name)
     config = audit.config
-    figures = summary.build(
+    summary = figures.build(
         folder,
-        summary.Facts(
+        figures.Facts(
             status=status,
             suite=audit.suite.name,
             task=audit.task.name,
@@ -245,11 +287,11 @@ def _conclude(
             facts=audit.model.facts,
             seconds=seconds,
         ),
-        _own(audit, folder, progress.lengths),
+        _additions(audit, folder, progress.lengths),
     )
-    folder.summary.write_text(json.dumps(figures, indent=1, ensure_ascii=False), encoding="utf-8")
-    render(folder, figures)
-    return figures
+    summaries.write(summary, folder.summary)
+    render(folder, summary)
+    return summary
 
 
 def _adaptive(exploration: Exploration | None, config: RunConfig) -> Mapping[str, Any]:
@@ -260,13 +302,13 @@ def _adaptive(exploration: Exploration | None, config: RunConfig) -> Mapping[str
     return {"adaptive": {"budget": config.budget.adaptive, **spent}}
 
 
-def _own(audit: Audit, folder: RunFolder, lengths: Mapping[str, int] | None) -> Mapping[str, Any]:
+def _additions(audit: Audit, folder: RunFolder, lengths: Mapping[str, int] | None) -> Mapping[str, object]:
     """What the suite adds to the summary."""
     suite = audit.suite if lengths is None else audit.suite.weighed(lengths)
     return suite.figures(folder).plain()
 
 
-def render(folder: RunFolder, figures: Mapping[str, Any]) -> None:
-    """The reports of a run folder, from its files."""
-    (folder.path / "report.html").write_text(html.render(folder, figures), encoding="utf-8")
-    (folder.path / "junit.xml").write_text(junit.render(folder, figures), encoding="utf-8")
+def render(folder: RunFolder, summary: Summary) -> None:
+    """Write the reports of a run folder, from its files."""
+    (folder.path / "report.html").write_text(html.render(folder, summary), encoding="utf-8")
+    (folder.path / "junit.xml").write_text(junit.render(folder, summary), encoding="utf-8")

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
-from typing import Any
 
 from harness.answering.cache import ResponseCache
 from harness.audit import asking
 from harness.audit.assembly import assemble
 from harness.config import RunConfig
-from harness.core import Case
+from harness.core import Case, Json
 from harness.models import tokens
+from harness.plugins import Nouns
 
 
 @dataclass
@@ -32,7 +32,33 @@ class Tally:
             yield case
 
 
-async def plan(config: RunConfig) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run would make and send: texts, cases, requests, tokens counted as ``tokens_by`` says, and its
+    cost in USD, None where the prices are not known."""
+
+    task: str
+    suite: str
+    nouns: Nouns
+    model: str
+    documents: int
+    eligible: int
+    generated: int
+    valid: int
+    unique: int
+    cached: int
+    to_send: int
+    prompt_tokens: int
+    completion_tokens: int
+    tokens_by: str
+    cost_usd: float | None
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the JSON values."""
+        return asdict(self)
+
+
+async def plan(config: RunConfig) -> Plan:
     """Count cases, requests, tokens and price. Sends no question and writes no reply."""
     audit = await asyncio.to_thread(assemble, config)
     counter = await tokens.counter(audit.model)
@@ -49,23 +75,23 @@ async def plan(config: RunConfig) -> dict[str, Any]:
                     prompt += await counter.tokens(requests[key])
     to_send, prompt_tokens = unique - cached, round(prompt)
     completion = to_send * answer_tokens(audit.task.labels)
-    return {
-        "task": audit.task.name,
-        "suite": audit.suite.name,
-        "nouns": asdict(audit.suite.nouns),
-        "model": audit.model.name,
-        "documents": audit.total,
-        "eligible": len(tally.eligible),
-        "generated": tally.generated,
-        "valid": tally.valid,
-        "unique": unique,
-        "cached": cached,
-        "to_send": to_send,
-        "prompt_tokens": prompt_tokens,
-        "completion_tokens": completion,
-        "tokens_by": counter.how,
-        "cost_usd": audit.prices.of(prompt_tokens, completion) if audit.prices else None,
-    }
+    return Plan(
+        task=audit.task.name,
+        suite=audit.suite.name,
+        nouns=audit.suite.nouns,
+        model=audit.model.name,
+        documents=audit.total,
+        eligible=len(tally.eligible),
+        generated=tally.generated,
+        valid=tally.valid,
+        unique=unique,
+        cached=cached,
+        to_send=to_send,
+        prompt_tokens=prompt_tokens,
+        completion_tokens=completion,
+        tokens_by=counter.how,
+        cost_usd=audit.prices.of(prompt_tokens, completion) if audit.prices else None,
+    )
 
 
 def answer_tokens(labels: Iterable[str]) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from difflib import get_close_matches
 
@@ -32,8 +33,20 @@ COMMANDS = {
 }
 
 
+CLOSED_PIPE = 141
+
+
 class Lazy(click.Group):
     """A group whose commands are imported when called, so that ``--help`` is quick."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command. Where its reader is gone it ends as a shell expects, and never with 1, which says
+        that a gate was crossed."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is flushed at the end
+            raise click.exceptions.Exit(CLOSED_PIPE) from None
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -66,7 +79,7 @@ def app() -> None:
     """Find the biases of language models that accuracy hides, and that single-attribute tests miss.
 
     Exit codes: 0 done; 1 a --fail-above gate was crossed; 2 bad usage, configuration or input;
-    3 partial, some requests failed for good; 130 interrupted, the same command resumes.
+    3 partial, or too few answers to decide the gate; 130 interrupted, the same command resumes.
     """
 
 
@@ -91,7 +104,4 @@ def main() -> None:
     except (click.Abort, KeyboardInterrupt):
         click.echo("hinter: interrupted", err=True)
         sys.exit(130)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(141)
     sys.exit(code if isinstance(code, int) else 0)

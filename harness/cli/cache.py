@@ -10,14 +10,14 @@ import time
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
 if TYPE_CHECKING:
     from harness.answering.cache_admin import Stats
 
-Command = TypeVar("Command", bound=Callable[..., Any])
+Command = TypeVar("Command", bound=Callable[..., object])
 
 SECONDS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 SHORT = 12

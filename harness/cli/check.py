@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,9 +15,21 @@ from harness.cli.options import Configured, configuration
 if TYPE_CHECKING:
     from harness.audit.pipeline import Checked
     from harness.config import RunConfig
-    from harness.core import Case
+    from harness.core import Case, JsonObject
 
 EXPLAINED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One version of the text: what was changed, what was answered, and what that shows."""
+
+    role: str
+    changes: tuple[str, ...]
+    text: str
+    answer: str
+    status: str | None
+    hidden: str | None
 
 
 @click.command("check", cls=Configured, config=False)
@@ -23,12 +37,11 @@ EXPLAINED = 5
 @click.option("--config", "config_file", help="A configuration, TOML.")
 @click.option("--explain", is_flag=True, help=f"Say which words decide, for {EXPLAINED} flips at most.")
 @click.option("--json", "as_json", is_flag=True, help="Print every version as JSON.")
-def command(text: str, config_file: str | None, explain: bool, as_json: bool, **options: Any) -> int:
+def command(text: str, config_file: str | None, explain: bool, as_json: bool, **options: object) -> int:
     """Ask about TEXT ("-": standard input) and all its mutants, and show every answer side by side."""
     import asyncio
 
     from harness.audit import pipeline
-    from harness.report import explained
 
     if text == "-":
         text = sys.stdin.read()
@@ -36,23 +49,23 @@ def command(text: str, config_file: str | None, explain: bool, as_json: bool, **
         raise click.UsageError("the text is empty")
     config = configuration(config_file, options, one_text=True)
     checked = asyncio.run(pipeline.check(config, text))
-    rows = [_row(case, checked) for case in checked.cases]
+    versions = {case.id: _version(case, checked) for case in checked.cases}
     explanations = _explained(config, checked) if explain else {}
-    for row, case in zip(rows, checked.cases, strict=True):
-        row |= {"explanation": explanations[case.id]} if case.id in explanations else {}
     if as_json:
+        rows = [
+            asdict(version) | ({"explanation": explanations[name]} if name in explanations else {})
+            for name, version in versions.items()
+        ]
         click.echo(json.dumps(rows, ensure_ascii=False))
-    elif rows:
-        _show(rows)
-        for found in explanations.values():
-            click.echo("\n".join(["", *explained.lines(found)]))
-        click.echo(f"\n{explained.LEGEND}" if explanations else "", nl=bool(explanations))
+    elif versions:
+        _show(list(versions.values()))
+        _show_explanations(list(explanations.values()))
     else:
         click.echo(f"suite {config.suite!r} makes no version of this text", err=True)
     return 0
 
 
-def _explained(config: RunConfig, checked: Checked) -> dict[str, dict[str, Any]]:
+def _explained(config: RunConfig, checked: Checked) -> dict[str, JsonObject]:
     """The explanations of the first flips, by case."""
     import asyncio
 
@@ -63,10 +76,10 @@ def _explained(config: RunConfig, checked: Checked) -> dict[str, dict[str, Any]]
         return {}
     if flips > EXPLAINED:
         click.echo(f"explaining {EXPLAINED} of {flips} flips", err=True)
-    return asyncio.run(explain_checked(config, checked, EXPLAINED))
+    return {**asyncio.run(explain_checked(config, checked, EXPLAINED))}
 
 
-def _row(case: Case, checked: Checked) -> dict[str, Any]:
+def _version(case: Case, checked: Checked) -> Version:
     outcome, verdict = checked.outcomes.get(case.id), checked.verdicts.get(case.id)
     if outcome is None:
         answer = f"discarded: {case.reason}"
@@ -76,29 +89,38 @@ def _row(case: Case, checked: Checked) -> dict[str, Any]:
         answer = ", ".join(sorted(outcome.labels)) or "none"
     if outcome is not None and not case.valid:
         answer += f" (discarded: {case.reason})"
-    return {
-        "role": case.role,
-        "changes": [f"{s.attribute}: {s.source} > {s.target}" for s in case.substitutions],
-        "text": case.text,
-        "answer": answer,
-        "status": verdict.status if verdict else None,
-        "hidden": verdict.hidden if verdict else None,
-    }
+    return Version(
+        role=case.role,
+        changes=tuple(f"{s.attribute}: {s.source} > {s.target}" for s in case.substitutions),
+        text=case.text,
+        answer=answer,
+        status=verdict.status if verdict else None,
+        hidden=verdict.hidden if verdict else None,
+    )
 
 
-def _show(rows: list[dict[str, Any]]) -> None:
-    from rich.console import Console
+def _show(versions: Sequence[Version]) -> None:
     from rich.table import Table
     from rich.text import Text
+
+    from harness.report.terminal import screen
 
     table = Table()
     for name in ("changed", "text", "answer", "verdict"):
         table.add_column(name, overflow="fold")
-    for row in rows:
-        verdict = row["status"] or ""
-        if row["hidden"] == "yes":
-            verdict += ", hidden"
-        style = "bold red" if row["status"] == "biased" else ""
-        cells = ("\n".join(row["changes"]) or row["role"], row["text"], row["answer"], verdict)
+    for version in versions:
+        verdict = (version.status or "") + (", hidden" if version.hidden == "yes" else "")
+        style = "bold red" if version.status == "biased" else ""
+        cells = ("\n".join(version.changes) or version.role, version.text, version.answer, verdict)
         table.add_row(*(Text(cell) for cell in cells), style=style)
-    Console().print(table)
+    screen().print(table)
+
+
+def _show_explanations(explanations: Sequence[JsonObject]) -> None:
+    from harness.report import explained
+
+    for explanation in explanations:
+        flip = explained.Flip.model_validate(explanation)
+        click.echo("\n".join(["", *explained.lines(flip)]))
+    if explanations:
+        click.echo(f"\n{explained.LEGEND}")

@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
     from harness.plugins import ScoredSystem
-    from harness.report.comparison import Run
-
-Compared = dict[str, Any]
+    from harness.report.comparison import Comparison
+    from harness.report.pairing import Run
 
 
 @click.command("compare")
@@ -33,16 +32,16 @@ def command(runs: tuple[Path, ...], corpus: Path | None, out: Path | None, as_js
 
     if len(runs) < 2:
         raise click.UsageError("give two or more runs")
-    compared = {"schema": 1, **_compared(runs, corpus)}
-    terminal.show_sections(compared["headline"], compared["sections"])
-    text = json.dumps(compared, ensure_ascii=False, indent=1)
+    compared = _compared(runs, corpus)
+    terminal.show_sections(compared.headline, compared.sections, stderr=as_json)
+    text = json.dumps(compared.to_json(), ensure_ascii=False, indent=1)
     if out is not None:
         _write(out, compared, text)
     if as_json:
         click.echo(text)
 
 
-def _write(out: Path, compared: Compared, text: str) -> None:
+def _write(out: Path, compared: Comparison, text: str) -> None:
     from harness.errors import RunError
     from harness.report import comparison
 
@@ -55,7 +54,7 @@ def _write(out: Path, compared: Compared, text: str) -> None:
     click.echo(f"Page: {out / 'comparison.html'}", err=True)
 
 
-def _compared(paths: Sequence[Path], corpus: Path | None) -> Compared:
+def _compared(paths: Sequence[Path], corpus: Path | None) -> Comparison:
     from harness.errors import RunError
 
     if twice := next((path for i, path in enumerate(paths) if path.resolve() in _resolved(paths[:i])), None):
@@ -63,19 +62,19 @@ def _compared(paths: Sequence[Path], corpus: Path | None) -> Compared:
     if absent := next((path for path in paths if not path.exists()), None):
         raise RunError(f"{absent}: there is no such run or score file")
     files = [path for path in paths if path.is_file()]
-    found = {
+    by_path = {
         path: _run(path, name) for path, name in zip(paths, names(paths), strict=True) if path not in files
     }
-    if (scores := _by_scores(paths, found, corpus)) is not None:
+    if (scores := _by_scores(paths, by_path, corpus)) is not None:
         return scores
     from harness.report import comparison
 
-    runs = list(found.values())
-    for path, run in found.items():
-        if run.figures["task"] != runs[0].figures["task"]:
+    runs = list(by_path.values())
+    task = runs[0].summary.task
+    for path, run in by_path.items():
+        if run.summary.task != task:
             raise RunError(
-                f"{path} is of task {run.figures['task']!r}, {paths[0]} of {runs[0].figures['task']!r}:"
-                " compare runs of one task"
+                f"{path} is of task {run.summary.task!r}, {paths[0]} of {task!r}: compare runs of one task"
             )
     return comparison.compare(runs)
 
@@ -83,17 +82,11 @@ def _compared(paths: Sequence[Path], corpus: Path | None) -> Compared:
 def _run(path: Path, name: str) -> Run:
     from harness.errors import RunError
     from harness.folder import RunFolder
-    from harness.report.comparison import Run
+    from harness.report import summary
+    from harness.report.pairing import Run
 
     folder = RunFolder.existing(path)
-    try:
-        figures = json.loads(folder.summary.read_text(encoding="utf-8"))
-        needed = ("suite", "task", "model", "status", "results", "documents", "cases", "answers", "noise")
-        missing = [key for key in needed if key not in figures]
-    except (OSError, ValueError, TypeError) as error:
-        raise RunError(f"{folder.summary}: not valid JSON: {error}") from error
-    if missing:
-        raise RunError(f"{folder.summary}: {missing[0]!r} is missing: not the summary of a run")
+    figures = summary.read(folder.summary)
     if not (path / "verdicts.parquet").is_file():
         raise RunError(f"{path} has no verdicts.parquet: the same command makes it again")
     return Run(name, figures, folder.scan("verdicts"))
@@ -104,25 +97,28 @@ def names(paths: Sequence[Path]) -> list[str]:
     resolved = _resolved(paths)
     longest = max(len(path.parts) for path in resolved)
     shortened = (["/".join(path.parts[-n:]) for path in resolved] for n in range(1, longest + 1))
-    return next(said for said in shortened if len(set(said)) == len(said))
+    return next(endings for endings in shortened if len(set(endings)) == len(endings))
 
 
 def _resolved(paths: Sequence[Path]) -> list[Path]:
     return [path.resolve() for path in paths]
 
 
-def _by_scores(paths: Sequence[Path], runs: Mapping[Path, Run], corpus: Path | None) -> Compared | None:
+def _by_scores(paths: Sequence[Path], runs: Mapping[Path, Run], corpus: Path | None) -> Comparison | None:
     """Runs with scores and score files, compared as their suite does; None where runs have no scores."""
     from harness import registry
     from harness.errors import RunError
+    from harness.report.comparison import SCHEMA, Comparison
 
-    able = [(one.name, one.scores) for one in registry.suite_plugins()[0] if one.scores is not None]
-    suites = {run.figures["suite"] for run in runs.values()}
+    able = [
+        (plugin.name, plugin.scores) for plugin in registry.suite_plugins()[0] if plugin.scores is not None
+    ]
+    suites = {run.summary.suite for run in runs.values()}
     for suite, comparison in [(name, scores) for name, scores in able if name in suites] or able[:1]:
         scored = [
             path
             for path, run in runs.items()
-            if run.figures["suite"] == suite and comparison.has_scores(run.figures)
+            if run.summary.suite == suite and comparison.has_scores(run.summary.to_json())
         ]
         if len(runs) == len(paths) and len(scored) < len(paths):
             continue
@@ -133,7 +129,7 @@ def _by_scores(paths: Sequence[Path], runs: Mapping[Path, Run], corpus: Path | N
         systems = [
             _system(path, name, path in scored) for path, name in zip(paths, names(paths), strict=True)
         ]
-        return dict(comparison.compare(systems, corpus))
+        return Comparison.model_validate({"schema": SCHEMA, **comparison.compare(systems, corpus)})
     return None
 
 

@@ -6,12 +6,13 @@ import json
 import random
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
     from harness.folder import RunFolder
+    from harness.report.coverage import Coverage
 
 
 @click.command("coverage")
@@ -50,16 +51,17 @@ def command(
     suites = {str(run): _texts(open_run(run), limit, seed) for run in runs}
     known = _reference(reference, text_column, limit, seed)
     with counted("texts read") as told:
-        made = coverage.measure(Neurons(model), known, suites, told)
+        measured = coverage.measure(Neurons(model), known, suites, told)
     folder = out or runs[0]
     folder.mkdir(parents=True, exist_ok=True)
-    plain = json.dumps(made, indent=1, ensure_ascii=False)
+    plain = json.dumps(measured.to_json(), indent=1, ensure_ascii=False)
     (folder / "coverage.json").write_text(f"{plain}\n", encoding="utf-8")
-    (folder / "coverage.html").write_text(pages.render(made), encoding="utf-8")
+    (folder / "coverage.html").write_text(pages.render(measured), encoding="utf-8")
     if as_json:
         click.echo(plain)
     else:
-        _show(made, folder)
+        _show(measured)
+        click.echo(f"shown in {folder / 'coverage.html'}", err=True)
 
 
 def _texts(folder: RunFolder, limit: int, seed: int) -> list[str]:
@@ -85,20 +87,19 @@ def _reference(path: str, text_column: str | None, limit: int, seed: int) -> lis
     return random.Random(seed).sample(texts, min(limit, len(texts)))
 
 
-def _unlabelled(row: Mapping[str, Any]) -> Mapping[str, Any]:
+def _unlabelled(row: Mapping[str, object]) -> Mapping[str, object]:
     from harness.documents import LABEL_COLUMNS
 
     return {column: value for column, value in row.items() if column not in LABEL_COLUMNS}
 
 
-def _show(made: Mapping[str, Any], folder: Path) -> None:
+def _show(coverage: Coverage) -> None:
     click.echo(
-        f"{made['model']}: {made['neurons']:,} neurons, {made['reference']['texts']:,} reference texts"
+        f"{coverage.model}: {coverage.neurons:,} neurons, {coverage.reference.texts:,} reference texts"
     )
-    width = max(len(suite["name"]) for suite in made["suites"])
+    width = max(len(suite.name) for suite in coverage.suites)
     click.echo(f"{'':<{width}}  {'texts':>7}  {'too long':>8}  {'BoundCov':>9}  {'SActCov':>9}")
-    for suite in made["suites"]:
-        counts = f"{suite['texts']:>7,}  {suite['left_out']:>8,}"
-        shares = f"{suite['bound_cov']:>9.2%}  {suite['s_act_cov']:>9.2%}"
-        click.echo(f"{suite['name']:<{width}}  {counts}  {shares}")
-    click.echo(f"shown in {folder / 'coverage.html'}")
+    for suite in coverage.suites:
+        counts = f"{suite.texts:>7,}  {suite.left_out:>8,}"
+        shares = f"{suite.bound_cov:>9.2%}  {suite.s_act_cov:>9.2%}"
+        click.echo(f"{suite.name:<{width}}  {counts}  {shares}")

@@ -9,8 +9,8 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Coroutine, Iterator
-from typing import Any, TypeVar
+from collections.abc import Callable, Coroutine, Iterator
+from typing import TypeVar
 
 import click
 from rich.console import Console
@@ -25,13 +25,13 @@ PLAIN_SECONDS = 10.0
 REFRESH_SECONDS = 0.25
 
 
-def audit(config: RunConfig, overwrite: bool, quiet: bool) -> dict[str, Any]:
-    """``pipeline.run`` with progress on standard error."""
+def audit(config: RunConfig, overwrite: bool, quiet: bool) -> pipeline.Finished:
+    """``pipeline.audit`` with progress on standard error."""
     logging.basicConfig(level=logging.WARNING, format="hinter: %(message)s", stream=sys.stderr)
     return stoppable(_audit(config, overwrite, quiet), "answered")
 
 
-def stoppable(work: Coroutine[Any, Any, Result], kept: str) -> Result:
+def stoppable(work: Coroutine[object, object, Result], kept: str) -> Result:
     """What ``work`` gives. Ctrl-C cancels it, which is said at once; a second one ends the process.
 
     ``kept`` says what is on disk then. Raises ``click.Abort`` where a cancelled ``work`` gives nothing.
@@ -42,7 +42,7 @@ def stoppable(work: Coroutine[Any, Any, Result], kept: str) -> Result:
         raise click.Abort from None
 
 
-async def _interruptible(work: Coroutine[Any, Any, Result], kept: str) -> Result:
+async def _interruptible(work: Coroutine[object, object, Result], kept: str) -> Result:
     task = asyncio.create_task(work)
 
     def interrupt() -> None:
@@ -58,11 +58,11 @@ async def _interruptible(work: Coroutine[Any, Any, Result], kept: str) -> Result
     return await task
 
 
-async def _audit(config: RunConfig, overwrite: bool, quiet: bool) -> dict[str, Any]:
+async def _audit(config: RunConfig, overwrite: bool, quiet: bool) -> pipeline.Finished:
     shown: list[pipeline.Progress] = []
     show = _bar if sys.stderr.isatty() else _lines
     with contextlib.nullcontext() if quiet else show(shown, asyncio.get_running_loop()):
-        return await pipeline.run(config, shown.append, overwrite)
+        return await pipeline.audit(config, shown.append, overwrite)
 
 
 def describe(progress: pipeline.Progress, seconds: float) -> str:
@@ -81,7 +81,7 @@ def describe(progress: pipeline.Progress, seconds: float) -> str:
 
 
 @contextlib.contextmanager
-def _every(seconds: float, loop: asyncio.AbstractEventLoop, act: Any) -> Iterator[None]:
+def _every(seconds: float, loop: asyncio.AbstractEventLoop, act: Callable[[], None]) -> Iterator[None]:
     """Call ``act`` every so many seconds while the block runs."""
     handle: asyncio.TimerHandle | None = None
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from harness.cli.options import Configured, given
+
+if TYPE_CHECKING:
+    from harness.report.explained import Flip
 
 MODEL = ("model.base_url", "model.api_key_env", "model.api_key_file", "model.concurrency")
 BUDGET = ("budget.max_requests", "budget.max_cost", "cache")
@@ -44,7 +48,7 @@ def command(
     mask: str,
     whole: bool,
     as_json: bool,
-    **options: Any,
+    **options: object,
 ) -> int:
     """Explain the biased cases of the run in folder RUN: those named, or the first that its report shows.
 
@@ -57,6 +61,8 @@ def command(
     from harness.audit import pipeline
     from harness.cli.progress import counted
     from harness.folder import RunFolder
+    from harness.report import summary
+    from harness.report.explained import Flip
     from harness.studies.explaining.flips import Settings
     from harness.studies.explaining.run import explain
 
@@ -64,23 +70,24 @@ def command(
     settings = Settings(method, probability, mask, whole)
     configured = config.load(folder.path / "run.toml", given(options))
     with counted("flips explained") as told:
-        found = asyncio.run(explain(folder, configured, settings, cases, limit, told))
-    pipeline.render(folder, json.loads(folder.summary.read_text(encoding="utf-8")))
-    click.echo(json.dumps(found, ensure_ascii=False) if as_json else _said(found, folder.path))
-    return 3 if _partial(found) or found["requests"]["failed"] else 0
+        explanations = asyncio.run(explain(folder, configured, settings, cases, limit, told))
+    pipeline.render(folder, summary.read(folder.summary))
+    flips = [Flip.model_validate(case) for case in explanations["cases"]]
+    if as_json:
+        click.echo(json.dumps(explanations, ensure_ascii=False))
+    else:
+        click.echo("\n".join(_lines(flips)))
+        requests = explanations["requests"]
+        click.echo(f"{requests['sent']} requests sent, {requests['cached']} from the cache", err=True)
+        click.echo(f"shown in {folder.path / 'report.html'}", err=True)
+    partial = [flip for flip in flips if flip.status == "partial"]
+    if partial:
+        click.echo(f"partial: {len(partial)} flips, {partial[0].reason}; the same command goes on", err=True)
+    return 3 if partial or explanations["requests"]["failed"] else 0
 
 
-def _partial(found: dict[str, Any]) -> list[dict[str, Any]]:
-    return [one for one in found["cases"] if one["status"] == "partial"]
-
-
-def _said(found: dict[str, Any], folder: Path) -> str:
+def _lines(flips: Sequence[Flip]) -> list[str]:
     from harness.report import explained
 
-    lines = [line for one in found["cases"] for line in (*explained.lines(one), "")]
-    lines += [explained.LEGEND, ""] if lines else ["no biased case to explain"]
-    requests = found["requests"]
-    lines.append(f"{requests['sent']} requests sent, {requests['cached']} from the cache")
-    if partial := _partial(found):
-        lines.append(f"partial: {len(partial)} flips, {partial[0]['reason']}; the same command goes on")
-    return "\n".join([*lines, f"shown in {folder / 'report.html'}"])
+    lines = [line for flip in flips for line in (*explained.lines(flip), "")]
+    return [*lines, explained.LEGEND] if lines else ["no biased case to explain"]

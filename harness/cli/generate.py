@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from harness.audit.generation import Engine
     from harness.config import RunConfig
 
-COUNTS = ("documents", "eligible", "generated", "valid")
 SHOWN_TEMPLATES, SHOWN_CHARACTERS = 3, 200
 
 
@@ -36,7 +35,7 @@ def command(
     ray_address: str | None,
     overwrite: bool,
     as_json: bool,
-    **options: Any,
+    **options: object,
 ) -> None:
     """Write the cases of a run (cases/*.parquet) and stop; `hinter run` goes on from there."""
     from harness.audit import pipeline
@@ -48,16 +47,19 @@ def command(
         raise click.UsageError("--ray-address needs --engine ray")
     config = configuration(config_file, options)
     with _started(engine, ray_address, config) as start, counted("texts") as watch:
-        made = stoppable(pipeline.generate(config, overwrite, watch, start), "made")
+        generated = stoppable(pipeline.generate(config, overwrite, watch, start), "made")
     if as_json:
-        click.echo(json.dumps(made))
+        click.echo(json.dumps(generated.to_json()))
         return
-    reasons = ", ".join(f"{reason} {count:,}" for reason, count in made["discarded_by_reason"].items())
-    click.echo(
-        f"{wording.made(wording.nouns(made), *(made[key] for key in COUNTS))}, "
-        f"{made['discarded']:,} discarded{f' ({reasons})' if reasons else ''}\n{made['folder']}/cases"
+    cases = generated.cases
+    reasons = ", ".join(f"{reason} {number:,}" for reason, number in cases.discarded_by_reason.items())
+    made = wording.made(
+        generated.nouns, generated.documents, generated.eligible, cases.generated, cases.valid
     )
-    if (templates := Path(made["folder"]) / "templates.parquet").exists():
+    click.echo(
+        f"{made}, {cases.discarded:,} discarded{f' ({reasons})' if reasons else ''}\n{generated.folder}/cases"
+    )
+    if (templates := generated.folder / "templates.parquet").exists():
         click.echo(_templates(templates))
 
 
@@ -65,9 +67,9 @@ def _templates(path: Path) -> str:
     """How many templates a suite kept, where, and the beginnings of the first."""
     import polars as pl
 
-    written = pl.read_parquet(path, columns=["template"])["template"]
-    shown = [f"  {one[:SHOWN_CHARACTERS]}" for one in written.head(SHOWN_TEMPLATES)]
-    return "\n".join([f"{len(written):,} templates in {path}", *shown])
+    templates = pl.read_parquet(path, columns=["template"])["template"]
+    first = [f"  {template[:SHOWN_CHARACTERS]}" for template in templates.head(SHOWN_TEMPLATES)]
+    return "\n".join([f"{len(templates):,} templates in {path}", *first])
 
 
 @contextmanager

@@ -10,20 +10,32 @@ import click
 
 @click.command("report")
 @click.argument("run", type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Print summary.json on standard output.")
-def command(run: Path, as_json: bool) -> None:
-    """Render the report of the run in folder RUN again, from its files."""
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["html", "md", "json"]),
+    default="html",
+    show_default=True,
+    help="html: write report.html and junit.xml again; md, json: print the report, or summary.json.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Write the pages and print summary.json.")
+def command(run: Path, form: str, as_json: bool) -> None:
+    """Render the report of the run in folder RUN again, from its files, and show its table.
+
+    --format md prints the whole report as Markdown, --format json its figures; nothing else is printed then,
+    and no file is written.
+    """
     from harness.audit import pipeline
-    from harness.errors import RunError
     from harness.folder import RunFolder
-    from harness.report import terminal
+    from harness.report import markdown, terminal
+    from harness.report import summary as summaries
 
     folder = RunFolder.existing(run)
-    try:
-        figures = json.loads(folder.summary.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise RunError(f"{folder.summary}: not valid JSON: {error}") from error
-    pipeline.render(folder, figures)
-    terminal.show(figures, folder.path)
-    if as_json:
-        click.echo(json.dumps(figures, ensure_ascii=False))
+    summary = summaries.read(folder.summary)
+    if form == "md":
+        click.echo(markdown.render(summary), nl=False)
+    elif form == "html":
+        pipeline.render(folder, summary)
+        terminal.show(summary, folder.path, stderr=as_json)
+    if as_json or form == "json":
+        click.echo(json.dumps(summary.to_json(), ensure_ascii=False))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -52,6 +51,7 @@ def import_(run: Path, files: tuple[Path, ...], seed: int, as_json: bool) -> Non
     """Read the filled sheets FILES, one of each annotator, and say what they say: RUN/review.json."""
     from harness import config, registry
     from harness.errors import DocumentError
+    from harness.report import review as report
     from harness.studies import fluency
     from harness.studies.review import figures, sheet
 
@@ -71,33 +71,4 @@ def import_(run: Path, files: tuple[Path, ...], seed: int, as_json: bool) -> Non
     made = figures.summary(ratings, cases, task.multi_label, seed)
     text = json.dumps(made, indent=1, ensure_ascii=False)
     (run / "review.json").write_text(text + "\n", encoding="utf-8")
-    click.echo(text if as_json else _table(made))
-
-
-def _table(made: dict[str, Any]) -> str:
-    lines = [f"{'':<24}{'cases':>6}{'ratings':>9}  {'label consistent':<28}{'relevancy':<26}fluency"]
-    for row in made["kinds"]:
-        label = row["label_consistency"]
-        cells = (
-            _figure(label["rate"], label["ci95"]),
-            _figure(row["relevancy"]["mean"], row["relevancy"]["ci95"]),
-            _figure(row["fluency"]["mean"], row["fluency"]["ci95"]),
-        )
-        lines.append(
-            f"{row['kind']:<24}{row['cases']:>6}{row['ratings']:>9}  {cells[0]:<28}{cells[1]:<26}{cells[2]}"
-        )
-    for column, found in made["agreement"].items():
-        for pair in found["cohen"]:
-            who = " and ".join(pair["annotators"])
-            kappa = _figure(pair["kappa"], pair["ci95"])
-            lines.append(f"{column}: Cohen's kappa of {who} {kappa}, {pair['items']} cases")
-        if found["fleiss"]:
-            kappa = _figure(found["fleiss"]["kappa"], found["fleiss"]["ci95"])
-            lines.append(f"{column}: Fleiss' kappa of all {kappa}, {found['fleiss']['items']} cases")
-    return "\n".join(lines)
-
-
-def _figure(value: float | None, between: tuple[float, float] | None) -> str:
-    if value is None:
-        return "–"
-    return f"{value:.2f}" + (f" ({between[0]:.2f} to {between[1]:.2f})" if between else "")
+    click.echo(text if as_json else "\n".join(report.lines(report.Review.model_validate(made))))

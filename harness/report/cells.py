@@ -1,32 +1,53 @@
-"""How sections are drawn, by the pages and by the terminal: cells as words, and the scale of a plot."""
+"""How sections are drawn, by pages, the terminal and Markdown: cells as words, and the scale of a plot."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from harness.sections import Cell
+from harness.numerals import UNKNOWN, count, interval, percent
+from harness.sections import Cell, Estimate, Label, Plot, Worded
 
 
-def written(cell: Cell, share: bool = False) -> str:
-    """A cell as it is shown: whole numbers with thousands, others to four digits, an en dash for None."""
-    if cell is None:
-        return "–"
-    if isinstance(cell, str):
-        return cell
-    if share:
-        return f"{100 * cell:.1f} %"
-    return f"{cell:,}" if isinstance(cell, int) else f"{cell:.4g}"
+def written(cell: Cell, share: bool = False, brief: bool = False) -> str:
+    """Return a cell as it is shown: whole numbers with thousands, others to four digits (or, of a ``share``,
+    in percent), an en dash for None. ``brief``: in the form for little room."""
+    match cell:
+        case None:
+            return UNKNOWN
+        case str():
+            return cell
+        case Label():
+            return cell.text
+        case Worded():
+            return cell.brief if brief else cell.text
+        case Estimate():
+            return _estimate(cell, brief)
+        case _ if share:
+            return percent(cell)
+        case int():
+            return count(cell)
+        case _:
+            return f"{cell:.4g}"
 
 
-def scale(plot: Mapping[str, Any]) -> tuple[float, float]:
-    """The ends of the value axis: all that is drawn, and zero."""
+def _estimate(cell: Estimate, brief: bool) -> str:
+    """``22.8 % (18.7 to 27.4 %)``; ``brief``: the unit once and no note."""
+    if cell.value is None:
+        return interval(cell.interval)
+    if cell.interval is None:
+        return percent(cell.value)
+    low, high = cell.interval
+    unit = "" if brief else " %"
+    note = f", {cell.note}" if cell.note and not brief else ""
+    return f"{percent(cell.value)} ({percent(low, '')} to {percent(high, unit)}){note}"
+
+
+def scale(plot: Plot) -> tuple[float, float]:
+    """Return the ends of the value axis: all that is drawn, and zero."""
     values = [0.0]
-    for bar in plot["bars"]:
-        values += [v for v in (bar["value"], bar["low"], bar["high"]) if v is not None]
-    for box in plot["boxes"]:
-        values += [box["low"], box["high"], *box["outliers"]]
-    for line in plot["lines"]:
-        values += [y for _, y in line["points"]]
+    for bar in plot.bars:
+        values += [value for value in (bar.value, bar.low, bar.high) if value is not None]
+    for box in plot.boxes:
+        values += [box.low, box.high, *box.outliers]
+    for line in plot.lines:
+        values += [y for _, y in line.points]
     low, high = min(values), max(values)
     return (low, high) if high > low else (low, low + 1.0)

@@ -1,53 +1,98 @@
-"""``coverage.html``: neuron coverage by suite and by its size (S²LCT, Figure 4)."""
+"""``coverage.json`` and ``coverage.html``: neuron coverage by suite and by its size (S²LCT, Figure 4)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 
-from harness.report.cells import written
+from harness.core import Json
+from harness.numerals import count, percent
 from harness.report.html import environment
-from harness.sections import Line, Plot, Section, Table, plain
+from harness.sections import Line, Plot, Section, Table
 
+SCHEMA = 1
 COLUMNS = ("suite", "texts", "left out", "above the bounds", "below", "BoundCov", "SActCov")
 MEASURES = (("BoundCov", "beyond either bound", 1), ("SActCov", "beyond the upper bound", 2))
 
 
-def render(made: Mapping[str, Any]) -> str:
-    """The page of what ``coverage.measure`` found."""
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """How many texts gave the bounds, and how many more the network did not take."""
+
+    texts: int
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """The corner neurons that the texts of a suite reach, in all and as shares from 0 to 1.
+
+    A point of the ``curve`` is (texts, BoundCov, SActCov).
+    """
+
+    name: str
+    texts: int
+    left_out: int
+    upper: int
+    lower: int
+    bound_cov: float
+    s_act_cov: float
+    curve: Sequence[tuple[int, float, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What suites of texts reach in a network of so many neurons."""
+
+    model: str
+    neurons: int
+    reference: Reference
+    suites: Sequence[Reached]
+
+    def to_json(self) -> dict[str, Json]:
+        """Return what ``coverage.json`` holds."""
+        return {"schema": SCHEMA, **asdict(self)}
+
+
+def render(coverage: Coverage) -> str:
+    """Return the page."""
     template = environment().get_template("coverage.html.jinja")
-    return template.render(model=made["model"], sections=plain([section(made)]))
+    return template.render(model=coverage.model, sections=[section(coverage)])
 
 
-def section(made: Mapping[str, Any]) -> Section:
-    """A table of the suites, and for each measure a curve a suite."""
-    reference = made["reference"]
+def section(coverage: Coverage) -> Section:
+    """Return a table of the suites, and for each measure a curve a suite."""
+    reference = coverage.reference
     rows = [
         (
-            suite["name"],
-            suite["texts"],
-            suite["left_out"],
-            suite["upper"],
-            suite["lower"],
-            written(suite["bound_cov"], share=True),
-            written(suite["s_act_cov"], share=True),
+            suite.name,
+            suite.texts,
+            suite.left_out,
+            suite.upper,
+            suite.lower,
+            percent(suite.bound_cov),
+            percent(suite.s_act_cov),
         )
-        for suite in made["suites"]
+        for suite in coverage.suites
     ]
     plots = [
         Plot(
             f"{name}: share of neurons {meaning}, by the number of texts",
-            lines=[Line(s["name"], [(p[0], p[place]) for p in s["curve"]]) for s in made["suites"]],
+            lines=[
+                Line(suite.name, [(point[0], point[place]) for point in suite.curve])
+                for suite in coverage.suites
+            ],
             percent=True,
             x_title="texts",
         )
         for name, meaning, place in MEASURES
     ]
-    left_out = f", {reference['left_out']:,} more are too long" if reference["left_out"] else ""
+    left_out = f", {count(reference.left_out)} more are too long" if reference.left_out else ""
     return Section(
         "Neuron coverage",
-        f"Of {made['neurons']:,} neurons, how many a suite drives beyond all that {reference['texts']:,}"
-        f" reference texts do{left_out}. Compare suites at the same number of texts.",
+        f"Of {count(coverage.neurons)} neurons, how many a suite drives beyond all that"
+        f" {count(reference.texts)} reference texts do{left_out}."
+        " Compare suites at the same number of texts.",
         Table(COLUMNS, rows),
         plots,
         ["A text that is too long for the model is left out, not cut."],

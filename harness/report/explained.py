@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
+from pydantic import ValidationError
+
+from harness.errors import RunError
 from harness.language.differences import Piece, changes, excerpt
+from harness.numerals import percent
+from harness.report.summary import Block
 
+NAME = "explanations.json"
 BARS = 12
 LEGEND = "*: not the same in both texts; +: enough, with the others so marked, to keep the answer"
 THIS, OTHER = "This case", "Compared with"
@@ -19,6 +24,67 @@ UNITS = {
     "answer": "1: without it, another answer",
     "rating": "above zero, the word raises the score",
 }
+Answer = tuple[str, ...] | float
+"""Labels, or a score."""
+
+
+class Word(Block):
+    """A word, its contribution to the answer, and whether it differs between the two texts."""
+
+    word: str
+    contribution: float
+    changed: bool
+
+
+class Kept(Block):
+    """The words (by their place) that are enough to keep the answer, with what probability or score."""
+
+    units: tuple[int, ...]
+    probability: float | None
+    minimal: bool
+    score: float | None = None
+
+
+class Text(Block):
+    """One of the two texts: its answer, what each word contributes, measured how, and what is enough.
+
+    ``compared`` is the answer of the other text.
+    """
+
+    case: str
+    answer: Answer
+    compared: Answer | None = None
+    measure: str
+    words: tuple[Word, ...]
+    kept: Kept | None
+
+
+class Shrunk(Block):
+    """The shortest parts of both texts whose answers still differ; ``share`` of all words is left, and of
+    the ``sentences`` the first of so many."""
+
+    original: str
+    mutant: str
+    answers: tuple[Answer, Answer]
+    share: float
+    sentences: tuple[int, int]
+    minimal: bool
+
+
+class Flip(Block):
+    """A biased case explained against ``other``; not ``complete``: for the ``reason`` given."""
+
+    case: str
+    other: str | None
+    status: Literal["complete", "partial", "gone"]
+    reason: str | None
+    shrunk: Shrunk | None
+    words_of: Literal["whole", "part"]
+    texts: tuple[Text, ...]
+
+
+class _File(Block):
+    cases: tuple[Flip, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,30 +124,34 @@ class Explanation:
     texts: Sequence[Words]
 
 
-def read(folder: Path) -> dict[str, Mapping[str, Any]]:
-    """The explanations by case; none where nothing was explained."""
-    file = folder / "explanations.json"
+def read(folder: Path) -> dict[str, Flip]:
+    """Return the explanations by case; none where nothing was explained. Raises ``RunError``."""
+    file = folder / NAME
     if not file.exists():
         return {}
-    return {one["case"]: one for one in json.loads(file.read_text(encoding="utf-8"))["cases"]}
+    try:
+        cases = _File.model_validate_json(file.read_bytes()).cases
+    except (OSError, ValidationError) as error:
+        raise RunError(f"{file}: not what hinter explain writes: delete it") from error
+    return {flip.case: flip for flip in cases}
 
 
-def view(found: Mapping[str, Any]) -> Explanation:
-    """One explanation for a card."""
-    shrunk = found["shrunk"]
+def view(flip: Flip) -> Explanation:
+    """Return one explanation for a card."""
+    shrunk = flip.shrunk
     return Explanation(
-        note="" if found["status"] == "complete" else f"{found['status']}: {found['reason']}",
+        note="" if flip.status == "complete" else f"{flip.status}: {flip.reason}",
         shrunk=list(_parts(shrunk)) if shrunk else (),
         share=_share(shrunk) if shrunk else "",
-        of="this part" if found["words_of"] == "part" else "the whole text",
-        texts=[_words(text, found) for text in found["texts"]],
+        of="this part" if flip.words_of == "part" else "the whole text",
+        texts=[_words(text, flip) for text in flip.texts],
     )
 
 
-def lines(found: Mapping[str, Any]) -> Iterator[str]:
-    """One explanation for a terminal."""
-    shown = view(found)
-    yield found["case"] + (f" against {found['other']}" if found["other"] else "")
+def lines(flip: Flip) -> Iterator[str]:
+    """Yield one explanation for a terminal."""
+    shown = view(flip)
+    yield flip.case + (f" against {flip.other}" if flip.other else "")
     if shown.note:
         yield f"  {shown.note}"
     if shown.shrunk:
@@ -96,68 +166,67 @@ def lines(found: Mapping[str, Any]) -> Iterator[str]:
             yield f"    {marks} {bar.word:<20.20} {bar.value:+8.3f} {drawn}".rstrip()
 
 
-def _parts(shrunk: Mapping[str, Any]) -> Iterator[tuple[str, str, Sequence[Piece]]]:
-    one, other = shrunk["original"], shrunk["mutant"]
-    for title, text, spans, answer in zip(
-        (OTHER, THIS), (one, other), changes(one, other), shrunk["answers"], strict=True
-    ):
+def _parts(shrunk: Shrunk) -> Iterator[tuple[str, str, Sequence[Piece]]]:
+    texts = shrunk.original, shrunk.mutant
+    for title, text, spans, answer in zip((OTHER, THIS), texts, changes(*texts), shrunk.answers, strict=True):
         yield title, _answer(answer), excerpt(text, spans)
 
 
-def _share(shrunk: Mapping[str, Any]) -> str:
-    kept, of = shrunk["sentences"]
-    said = f"{100 * shrunk['share']:.0f} % of the words, {kept} of {of} sentences"
-    return said if shrunk["minimal"] else f"{said}; perhaps not the shortest, the limit was reached"
+def _share(shrunk: Shrunk) -> str:
+    left, whole = shrunk.sentences
+    share = f"{percent(shrunk.share, places=0)} of the words, {left} of {whole} sentences"
+    return share if shrunk.minimal else f"{share}; perhaps not the shortest, the limit was reached"
 
 
-def _words(text: Mapping[str, Any], found: Mapping[str, Any]) -> Words:
-    kept, words = text["kept"], text["words"]
-    units = set(kept["units"]) if kept else set()
-    largest = sorted(range(len(words)), key=lambda unit: -abs(words[unit]["contribution"]))
-    shown = sorted(unit for unit in largest[:BARS] if words[unit]["contribution"] or unit in units)
-    end = max((abs(words[unit]["contribution"]) for unit in shown), default=0.0) or 1.0
+def _words(text: Text, flip: Flip) -> Words:
+    kept, words = text.kept, text.words
+    units = set(kept.units) if kept else set()
+    largest = sorted(range(len(words)), key=lambda unit: -abs(words[unit].contribution))
+    shown = sorted(unit for unit in largest[:BARS] if words[unit].contribution or unit in units)
+    end = max((abs(words[unit].contribution) for unit in shown), default=0.0) or 1.0
     bars = [
         Bar(
-            words[unit]["word"],
-            words[unit]["contribution"],
-            100 * words[unit]["contribution"] / end,
+            words[unit].word,
+            words[unit].contribution,
+            100 * words[unit].contribution / end,
             unit in units,
-            words[unit]["changed"],
+            words[unit].changed,
         )
         for unit in shown
     ]
-    role = THIS if text["case"] == found["case"] else OTHER
-    title = f"{role}: {_answer(text['answer'])}"
-    return Words(title, UNITS[text["measure"]], bars, len(words) - len(bars), _kept(text), bool(units))
+    role = THIS if text.case == flip.case else OTHER
+    title = f"{role}: {_answer(text.answer)}"
+    return Words(title, UNITS[text.measure], bars, len(words) - len(bars), _kept(text), bool(units))
 
 
-def _kept(text: Mapping[str, Any]) -> str:
+def _kept(text: Text) -> str:
     """Return the words that are enough, gaps between them marked."""
-    kept, words = text["kept"], text["words"]
+    kept, words = text.kept, text.words
     if kept is None:
         return "not found"
-    if not kept["units"]:
-        return f"no word is needed: {_side(text) or 'the answer is the same'} with every word masked"
-    said, before = [], -1
-    for unit in kept["units"]:
-        said += ["…"] * (unit > before + 1) + [words[unit]["word"]]
+    side = _side(text, kept)
+    if not kept.units:
+        return f"no word is needed: {side or 'the answer is the same'} with every word masked"
+    pieces, before = [], -1
+    for unit in kept.units:
+        pieces += ["…"] * (unit > before + 1) + [words[unit].word]
         before = unit
-    said += ["…"] * (before + 1 < len(words))
-    likely = kept["probability"]
-    sure = _side(text) if likely is None else f"probability {likely:.2f}"
-    return f"{' '.join(said)} ({sure})" if sure else " ".join(said)
+    pieces += ["…"] * (before + 1 < len(words))
+    sure = side if kept.probability is None else f"probability {kept.probability:.2f}"
+    return f"{' '.join(pieces)} ({sure})" if sure else " ".join(pieces)
 
 
-def _side(text: Mapping[str, Any]) -> str:
+def _side(text: Text, kept: Kept) -> str:
     """Return the score of the words kept and its side of the middle; "" where there is no score."""
-    score, answer, compared = text["kept"].get("score"), text["answer"], text.get("compared")
-    if score is None:
+    if kept.score is None:
         return ""
-    if not isinstance(compared, int | float) or compared == answer:
-        return f"score {score:.4g}"
-    return f"score {score:.4g}, {'below' if answer < compared else 'above'} {(answer + compared) / 2:.4g}"
+    answer, compared = text.answer, text.compared
+    if isinstance(answer, tuple) or compared is None or isinstance(compared, tuple) or compared == answer:
+        return f"score {kept.score:.4g}"
+    side = "below" if answer < compared else "above"
+    return f"score {kept.score:.4g}, {side} {(answer + compared) / 2:.4g}"
 
 
-def _answer(answer: Sequence[str] | float) -> str:
+def _answer(answer: Answer) -> str:
     """Return labels, or a score, as a reader sees them."""
-    return f"{answer:.4g}" if isinstance(answer, int | float) else ", ".join(answer) or "no label"
+    return (", ".join(answer) or "no label") if isinstance(answer, tuple) else f"{answer:.4g}"

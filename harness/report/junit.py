@@ -7,31 +7,43 @@ undetermined. One case a document, not one a mutant, keeps the file readable and
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from harness.core import KEY_SEPARATOR
-from harness.report import wording
+from harness.core import KEY_SEPARATOR, Json
+from harness.numerals import count, counted
+from harness.report import results
+from harness.report.summary import ResultRow, Summary
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from harness.folder import RunFolder
-
 
 _ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def render(folder: RunFolder, figures: Mapping[str, Any]) -> str:
-    """The document, with its declaration; ``figures`` is the run's summary."""
-    root = ET.Element("testsuites", name=legal(f"hinter {figures['task']} {figures['model']}"))
-    for row in figures["results"]:
-        if row["tests"]:
-            root.append(_suite(folder, row, wording.nouns(figures).case))
+@dataclass(frozen=True, slots=True)
+class _Tested:
+    """A document tested on one attribute set, with the first biased case and what was changed in it."""
+
+    document: str
+    tests: int
+    biased: int
+    undetermined: int
+    hidden: int
+    case: str | None
+    example: str | None
+
+
+def render(folder: RunFolder, summary: Summary) -> str:
+    """Return the document, with its declaration."""
+    root = ET.Element("testsuites", name=legal(f"hinter {summary.task} {summary.model}"))
+    for row in summary.results:
+        if row.tests:
+            root.append(_suite(folder, row, summary.nouns.case))
     for total in ("tests", "failures", "errors", "skipped"):
         root.set(total, str(sum(int(suite.get(total, "0")) for suite in root)))
-    root.set("time", f"{figures['seconds'].get('total') or 0:.3f}")
+    root.set("time", f"{summary.seconds.total or 0:.3f}")
     ET.indent(root)
     return f'<?xml version="1.0" encoding="utf-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
 
@@ -41,41 +53,35 @@ def legal(text: str) -> str:
     return _ILLEGAL.sub("", text)
 
 
-def _suite(folder: RunFolder, row: Mapping[str, Any], noun: str) -> ET.Element:
-    name = " + ".join(row["attributes"])
-    suite = ET.Element("testsuite", name=legal(name))
+def _suite(folder: RunFolder, row: ResultRow, noun: str) -> ET.Element:
+    suite = ET.Element("testsuite", name=legal(row.name))
     properties = ET.SubElement(suite, "properties")
-    for key in ("kind", "tests", "biased", "undetermined", "rate", "ci95", "hidden", "hidden_rate"):
-        ET.SubElement(properties, "property", name=key, value=_value(row[key]))
-    outcomes = {"failure": 0, "skipped": 0}
-    documents = _documents(folder, KEY_SEPARATOR.join(row["attributes"]))
-    for found in documents.iter_rows(named=True):
+    for key, value in results.properties(row).items():
+        ET.SubElement(properties, "property", name=key, value=_value(value))
+    documents = _documents(folder, KEY_SEPARATOR.join(row.attributes))
+    for tested in documents:
         case = ET.SubElement(
-            suite, "testcase", classname=legal(name), name=legal(found["document"]), time="0"
+            suite, "testcase", classname=legal(row.name), name=legal(tested.document), time="0"
         )
-        if found["biased"]:
-            outcomes["failure"] += 1
-            failure = ET.SubElement(case, "failure", type="biased", message=legal(_message(found, noun)))
-            failure.text = legal(f"First: {found['example']}, case {found['case']}")
-        elif found["undetermined"] == found["tests"]:
-            outcomes["skipped"] += 1
-            ET.SubElement(
-                case, "skipped", message=f"{wording.counted(found['tests'], noun)}, all undetermined"
-            )
-    suite.set("tests", str(documents.height))
-    suite.set("failures", str(outcomes["failure"]))
+        if tested.biased:
+            failure = ET.SubElement(case, "failure", type="biased", message=legal(_message(tested, noun)))
+            failure.text = legal(f"First: {tested.example}, case {tested.case}")
+        elif tested.undetermined == tested.tests:
+            ET.SubElement(case, "skipped", message=f"{counted(tested.tests, noun)}, all undetermined")
+    suite.set("tests", str(len(documents)))
+    suite.set("failures", str(len(suite.findall("testcase/failure"))))
     suite.set("errors", "0")
-    suite.set("skipped", str(outcomes["skipped"]))
+    suite.set("skipped", str(len(suite.findall("testcase/skipped"))))
     suite.set("time", "0")
     return suite
 
 
-def _documents(folder: RunFolder, key: str) -> pl.DataFrame:
-    """A row for each document tested on one attribute set, with its counts and its first biased case."""
+def _documents(folder: RunFolder, key: str) -> list[_Tested]:
+    """The documents tested on one attribute set."""
     import polars as pl
 
     biased = pl.col("status") == "biased"
-    counted = (
+    counts = (
         folder.scan("verdicts")
         .filter(pl.col("attributes").list.join(KEY_SEPARATOR) == key)
         .group_by("document", maintain_order=True)
@@ -89,19 +95,20 @@ def _documents(folder: RunFolder, key: str) -> pl.DataFrame:
         .collect(engine="streaming")
     )
     change = pl.format("{} → {}", *(pl.element().struct.field(name) for name in ("source", "target")))
-    examples = folder.scan("cases").filter(pl.col("id").is_in(counted["case"].drop_nulls().to_list()))
+    examples = folder.scan("cases").filter(pl.col("id").is_in(counts["case"].drop_nulls().to_list()))
     changes = examples.select("id", example=pl.col("substitutions").list.eval(change).list.join(", "))
-    found = changes.collect(engine="streaming")
-    return counted.join(found, left_on="case", right_on="id", how="left", maintain_order="left")
+    first = changes.collect(engine="streaming")
+    rows = counts.join(first, left_on="case", right_on="id", how="left", maintain_order="left")
+    return [_Tested(*row) for row in rows.iter_rows()]
 
 
-def _message(found: Mapping[str, Any], noun: str) -> str:
-    hidden = f", {wording.count(found['hidden'])} of them hidden" if found["hidden"] else ""
-    tests = wording.counted(found["tests"], noun)
-    return f"{found['biased']} of {tests} changed the answer{hidden}: {found['example']}"
+def _message(tested: _Tested, noun: str) -> str:
+    hidden = f", {count(tested.hidden)} of them hidden" if tested.hidden else ""
+    tests = counted(tested.tests, noun)
+    return f"{tested.biased} of {tests} changed the answer{hidden}: {tested.example}"
 
 
-def _value(value: object) -> str:
+def _value(value: Json) -> str:
     if value is None:
         return ""
     if isinstance(value, float):

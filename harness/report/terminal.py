@@ -1,96 +1,81 @@
-"""The figures of a run as a table for people, on standard error."""
+"""The figures of a run as tables and sentences for a terminal 80 columns wide.
+
+Findings go to standard output, or to standard error where that is for JSON alone; words about the run itself
+always go to standard error.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
+from rich import table as rich_table
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
+from harness.report import results, wording
 from harness.report.cells import written
-from harness.report.wording import (
-    cautions,
-    chosen,
-    discarded,
-    estimates,
-    headline,
-    made,
-    noise,
-    nouns,
-    percent,
-)
+from harness.report.summary import Summary
+from harness.sections import Section, Table
 
 
-def table(figures: Mapping[str, Any]) -> Table:
-    """One row for each attribute set."""
-    asked_again = any(row["confirmed"] is not None for row in figures["results"])
-    shown = Table(title=f"{figures['model']} on {figures['task']}", title_justify="left")
-    shown.caption = "biased, and in brackets how many were confirmed" if asked_again else None
-    shown.add_column("changed")
-    for name in ("tests", "biased", "undet.", "rate (95 % interval)", "hidden"):
-        shown.add_column(name, justify="right", no_wrap=True)
-    for row in figures["results"]:
-        together = row["kind"] == "intersectional"
-        shown.add_row(
-            " + ".join(row["attributes"]),
-            str(row["tests"]),
-            str(row["biased"]) + (f" ({row['confirmed']})" if asked_again else ""),
-            str(row["undetermined"]),
-            _rate(row),
-            f"{row['hidden']} of {row['hidden'] + row['not_hidden']}" if together else "",
-        )
-    return shown
+class Screen(Console):
+    """A console that leaves a closed pipe to the command line, whose exit code says so."""
+
+    def on_broken_pipe(self) -> None:
+        raise  # the error that rich is handling when it calls this
 
 
-def section_table(section: Mapping[str, Any]) -> Table:
-    """The table of a suite's section."""
-    shown = Table(title=section["title"], title_justify="left")
-    for number, name in enumerate(section["table"]["columns"]):
-        shown.add_column(Text(name), justify="right" if number else "left", overflow="fold")
-    for row in section["table"]["rows"]:
-        shown.add_row(*(Text(written(cell)) for cell in row))
-    return shown
+def screen(stderr: bool = False) -> Screen:
+    """Return the console on standard output, or on standard error."""
+    return Screen(stderr=stderr, highlight=False)
 
 
-def show_sections(headline: str, sections: Sequence[Mapping[str, Any]]) -> None:
-    """The tables of plain sections with their notes, and what was found in words."""
-    console = Console(stderr=True)
+def drawn(table: Table, title: str, wrap: bool = True) -> rich_table.Table:
+    """Return ``table`` as a terminal shows it; without ``wrap`` its numbers stay in one line."""
+    narrow = table.narrow()
+    shape = rich_table.Table(title=title, title_justify="left")
+    shape.caption = "; ".join(head.legend for head in narrow.heads if head.legend) or None
+    for number, head in enumerate(narrow.heads):
+        name = Text(head.brief or head.name)
+        if number:
+            shape.add_column(name, justify="right", overflow="fold", no_wrap=not wrap)
+        else:
+            shape.add_column(name, overflow="fold")
+    for row in narrow.rows:
+        shape.add_row(*(Text(written(cell, brief=True)) for cell in row))
+    return shape
+
+
+def show_sections(headline: str, sections: Sequence[Section], stderr: bool = False) -> None:
+    """Print the tables of sections with their notes, and what was found in words."""
+    console = screen(stderr)
     for section in sections:
-        if section["table"]:
-            console.print(section_table(section))
-        for note in section["notes"]:
-            console.print(note, highlight=False, markup=False, style="dim")
-    console.print(headline, highlight=False, markup=False)
+        if section.table:
+            console.print(drawn(section.table, section.title))
+        for note in section.notes:
+            console.print(note, markup=False, style="dim")
+    console.print(headline, markup=False)
 
 
-def show(figures: Mapping[str, Any], folder: Path) -> None:
-    """The table, what was found in words, and where the report is."""
-    console = Console(stderr=True)
-    documents, cases, requests = figures["documents"], figures["cases"], figures["requests"]
-    counts = documents["read"], documents["eligible"], cases["generated"], cases["valid"]
-    console.print(
-        f"{made(nouns(figures), *counts)}; "
-        f"{requests['sent']} requests sent, {requests['cached']} answered from the cache",
-        highlight=False,
+def show(summary: Summary, folder: Path, stderr: bool = False) -> None:
+    """Print the table and what was found in words; on standard error what was asked and where the report
+    is."""
+    console, aside = screen(stderr), screen(stderr=True)
+    requests = summary.requests
+    aside.print(
+        f"{wording.made_of(summary)}; "
+        f"{requests.sent} requests sent, {requests.cached} answered from the cache",
+        markup=False,
     )
-    if figures["results"]:
-        console.print(table(figures))
-    for section in figures.get("sections", []):
-        if section["table"] and not section.get("page_only"):
-            console.print(section_table(section))
-    console.print(headline(figures), highlight=False, markup=False)
-    measured = noise(figures) if figures["noise"]["repeats"] else ""
-    more = (chosen(figures), measured, *cautions(figures), *estimates(figures), discarded(figures))
-    for line in filter(None, more):
-        console.print(line, highlight=False, markup=False)
-    console.print(f"Report: {folder / 'report.html'}", highlight=False, markup=False, soft_wrap=True)
-
-
-def _rate(row: Mapping[str, Any]) -> str:
-    if row["rate"] is None:
-        return "-"
-    low, high = row["ci95"]
-    return f"{percent(row['rate'])} ({percent(low, '')} to {percent(high, '')})"
+    if summary.results:
+        title = f"{summary.model} on {summary.task}"
+        console.print(drawn(results.table(summary.results), title, wrap=False))
+    for section in summary.sections:
+        if section.table and not section.page_only:
+            console.print(drawn(section.table, section.title))
+    console.print(wording.headline(summary), markup=False)
+    measured = wording.noise(summary) if summary.noise.repeats else ""
+    for line in filter(None, [wording.chosen(summary), measured, *wording.asides(summary)]):
+        console.print(line, markup=False)
+    aside.print(f"Report: {folder / 'report.html'}", markup=False, soft_wrap=True)

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from harness.errors import ModelError
+from harness.report.coverage import Coverage, Reached, Reference
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
     Outputs = NDArray[np.float32]
 
-SCHEMA = 1
 POINTS = 20
 
 Told = Callable[[int, int], None]
@@ -105,8 +105,8 @@ def measure(
     reference: Sequence[str],
     suites: Mapping[str, Sequence[str]],
     told: Told = lambda done, total: None,
-) -> dict[str, Any]:
-    """The coverage of each suite, with curves by its size, as JSON values. Raises ``ModelError``."""
+) -> Coverage:
+    """Return the coverage of each suite, with curves by its size. Raises ``ModelError``."""
     done, total = 0, len(reference) + sum(map(len, suites.values()))
 
     def outputs(texts: Sequence[str]) -> Iterator[Outputs | None]:
@@ -117,33 +117,32 @@ def measure(
             told(done, total)
 
     bounds = profile(one for one in outputs(reference) if one is not None)
-    return {
-        "schema": SCHEMA,
-        "model": network.name,
-        "neurons": bounds.neurons,
-        "reference": {"texts": bounds.texts, "left_out": len(reference) - bounds.texts},
-        "suites": [_suite(name, bounds, outputs(texts), len(texts)) for name, texts in suites.items()],
-    }
+    return Coverage(
+        model=network.name,
+        neurons=bounds.neurons,
+        reference=Reference(texts=bounds.texts, left_out=len(reference) - bounds.texts),
+        suites=[_suite(name, bounds, outputs(texts), len(texts)) for name, texts in suites.items()],
+    )
 
 
-def _suite(name: str, bounds: Profile, outputs: Iterator[Outputs | None], size: int) -> dict[str, Any]:
-    """One suite; a curve's points are [texts, BoundCov, SActCov] at even steps of its size."""
+def _suite(name: str, bounds: Profile, outputs: Iterator[Outputs | None], size: int) -> Reached:
+    """One suite, its curve at even steps of its size."""
     corners, texts = Corners(bounds), 0
     wanted = {-(-size * point // POINTS) for point in range(1, POINTS + 1)}
-    curve: list[list[float]] = [[0, 0.0, 0.0]]
+    curve: list[tuple[int, float, float]] = [(0, 0.0, 0.0)]
     for number, one in enumerate(outputs, 1):
         if one is not None:
             corners.add(one)
             texts += 1
         if number in wanted:
-            curve.append([texts, corners.boundary, corners.strong])
-    return {
-        "name": name,
-        "texts": texts,
-        "left_out": size - texts,
-        "upper": corners.upper,
-        "lower": corners.lower,
-        "bound_cov": corners.boundary,
-        "s_act_cov": corners.strong,
-        "curve": curve,
-    }
+            curve.append((texts, corners.boundary, corners.strong))
+    return Reached(
+        name=name,
+        texts=texts,
+        left_out=size - texts,
+        upper=corners.upper,
+        lower=corners.lower,
+        bound_cov=corners.boundary,
+        s_act_cov=corners.strong,
+        curve=curve,
+    )

@@ -120,13 +120,8 @@ def test_a_case_is_asked_about_once_and_in_its_place(drawn: list[tuple[str, Any,
 def test_plan_counts_what_a_run_sends(star: Settings, changes: dict[str, Any]) -> None:
     counted = asyncio.run(planning.plan(star(**changes)))
     figures = asyncio.run(pipeline.run(star(**changes)))
-    assert (
-        counted["unique"]
-        == counted["to_send"]
-        == figures["requests"]["unique"]
-        == figures["requests"]["sent"]
-    )
-    assert (counted["generated"], counted["valid"]) == (
+    assert counted.unique == counted.to_send == figures["requests"]["unique"] == figures["requests"]["sent"]
+    assert (counted.generated, counted.valid) == (
         figures["cases"]["generated"],
         figures["cases"]["valid"],
     )
@@ -135,8 +130,8 @@ def test_plan_counts_what_a_run_sends(star: Settings, changes: dict[str, Any]) -
 def test_discarded_cases_are_more_requests(star: Settings) -> None:
     plain = asyncio.run(planning.plan(star()))
     more = asyncio.run(planning.plan(star(**{"hinter.include_discarded": True})))
-    assert more["unique"] > plain["unique"]
-    assert more["valid"] == plain["valid"]
+    assert more.unique > plain.unique
+    assert more.valid == plain.valid
 
 
 def test_the_noise_of_a_suite_without_originals_is_counted_too(settings: Settings, tmp_path: Path) -> None:
@@ -149,7 +144,7 @@ def test_the_noise_of_a_suite_without_originals_is_counted_too(settings: Setting
     }
     counted = asyncio.run(planning.plan(settings(**changes)))
     figures = asyncio.run(pipeline.run(settings(**changes)))
-    assert counted["unique"] == figures["requests"]["unique"] == 8 + 2 * 3
+    assert counted.unique == figures["requests"]["unique"] == 8 + 2 * 3
 
 
 def positive(line: Line) -> list[tuple[str, Line | str]]:
@@ -174,7 +169,7 @@ def test_a_batch_file_holds_what_a_run_sends_and_a_batch_run_completes(
         figures = asyncio.run(pipeline.run(configured("c", batch=True)))
         assert figures["status"] == "complete"
         assert figures["requests"]["failed"] == 0
-        assert len(lines) == written["requests"] == counted["unique"] == figures["requests"]["unique"]
+        assert len(lines) == written["requests"] == counted.unique == figures["requests"]["unique"]
         (uploaded,) = server.uploads
         assert {line["custom_id"] for line in uploaded} == {json.loads(line)["custom_id"] for line in lines}
         assert (figures["discarded"] is not None) is discarded

@@ -465,7 +465,7 @@ def test_a_run_sends_only_what_the_file_did_not_bring(settings: Settings, tmp_pa
         out.write_bytes(vllm_run_batch(list(batch_files.lines(file)), answer))
         taken = asyncio.run(batching.take_in(tmp_path / "cache.sqlite", [out]))
         assert taken.problems() == ["4 failed: HTTP 404: wrong model"]
-        assert asyncio.run(planning.plan(configuration))["to_send"] == 4
+        assert asyncio.run(planning.plan(configuration)).to_send == 4
         counts = asyncio.run(batching.export(configuration, tmp_path / "more.jsonl"))
         assert (counts["requests"], counts["cached"]) == (4, 8)
         figures = asyncio.run(pipeline.run(configuration))

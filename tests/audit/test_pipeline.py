@@ -228,10 +228,10 @@ def test_a_cancelled_run_keeps_what_it_has(settings: Callable[..., config.RunCon
 
 def test_plan_counts_what_run_would_send(settings: Callable[..., config.RunConfig]) -> None:
     before = asyncio.run(planning.plan(settings()))
-    assert (before["documents"], before["eligible"], before["generated"], before["valid"]) == (3, 2, 10, 10)
-    assert (before["unique"], before["cached"], before["to_send"]) == (12, 0, 12)
+    assert (before.documents, before.eligible, before.generated, before.valid) == (3, 2, 10, 10)
+    assert (before.unique, before.cached, before.to_send) == (12, 0, 12)
     run(settings())
-    assert asyncio.run(planning.plan(settings()))["to_send"] == 0
+    assert asyncio.run(planning.plan(settings())).to_send == 0
 
 
 def test_plan_and_generate_count_the_same_where_a_document_has_several_groups(tmp_path: Path) -> None:
@@ -249,14 +249,14 @@ def test_plan_and_generate_count_the_same_where_a_document_has_several_groups(tm
     }
     planned = asyncio.run(planning.plan(config.load(None, asked)))
     made = asyncio.run(pipeline.generate(config.load(None, asked)))
-    assert (planned["eligible"], planned["generated"]) == (made["eligible"], made["generated"]) == (1, 2)
+    assert (planned.eligible, planned.generated) == (made.eligible, made.cases.generated) == (1, 2)
 
 
 def test_generate_then_run_goes_on_from_its_cases(
     settings: Callable[..., config.RunConfig], tmp_path: Path
 ) -> None:
     made = asyncio.run(pipeline.generate(settings()))
-    assert (made["generated"], made["valid"]) == (10, 10)
+    assert (made.cases.generated, made.cases.valid) == (10, 10)
     part = next((tmp_path / "run" / "cases").glob("*.parquet"))
     written = part.stat().st_mtime_ns
     assert run(settings())["cases"]["valid"] == 10
@@ -381,11 +381,11 @@ def test_plan_counts_tokens_and_price(settings: Callable[..., config.RunConfig])
     planned = asyncio.run(
         planning.plan(settings(model__name="m", model__base_url="http://h/v1", model__price=price))
     )
-    assert planned["prompt_tokens"] > 12 * 20
-    assert planned["completion_tokens"] == 12 * 3
-    expected = (planned["prompt_tokens"] + 2 * planned["completion_tokens"]) / 1e6
-    assert planned["cost_usd"] == pytest.approx(expected)
-    assert "estimate" in planned["tokens_by"]
+    assert planned.prompt_tokens > 12 * 20
+    assert planned.completion_tokens == 12 * 3
+    expected = (planned.prompt_tokens + 2 * planned.completion_tokens) / 1e6
+    assert planned.cost_usd == pytest.approx(expected)
+    assert "estimate" in planned.tokens_by
 
 
 def test_a_run_that_is_all_in_the_cache_needs_no_network_and_no_key(

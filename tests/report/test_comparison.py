@@ -10,8 +10,9 @@ import pytest
 from scipy.stats import binomtest
 
 from harness.folder import VERDICT_SCHEMA, schema_of
-from harness.report import comparison
-from harness.report.comparison import Run
+from harness.report import comparison, pairing
+from harness.report.pairing import Run
+from tests.report.builders import ZERO_ANSWERS, summary_of
 
 Row = tuple[str, str, str, str]  # case, attributes, status, document
 
@@ -30,19 +31,8 @@ def run_of(rows: Sequence[Row], name: str = "a", suite: str = "hinter", relation
         ],
         schema=schema_of(VERDICT_SCHEMA),
     )
-    figures: dict[str, Any] = {
-        "suite": suite,
-        "task": "imdb",
-        "model": f"model {name}",
-        "status": "complete",
-        "results": [],
-        "documents": {"eligible": 3},
-        "cases": {"valid": len(rows)},
-        "answers": {"read": len(rows)},
-        "accuracy": None,
-        "noise": {"rate": None, "ci95": None},
-    }
-    return Run(name, figures, verdicts.lazy())
+    answers = {**ZERO_ANSWERS, "read": len(rows)}
+    return Run(name, summary_of(suite=suite, model=f"model {name}", answers=answers), verdicts.lazy())
 
 
 def planted(numbers: dict[tuple[bool, bool], int], documents: int) -> tuple[list[Row], list[Row]]:
@@ -63,62 +53,64 @@ def test_mcnemar_is_over_the_cases_that_both_decided() -> None:
     first, second = planted(counts, documents=48)
     first += [("x", "gender", "undetermined", "7"), ("only here", "gender", "biased", "8")]
     second += [("x", "gender", "biased", "7"), ("only there", "gender", "biased", "9")]
-    (row,) = comparison.paired([run_of(first), run_of(second, "b")])
-    assert {key: row[key] for key in ("cases", "both", "only_first", "only_second", "neither")} == {
+    (row,) = pairing.paired([run_of(first), run_of(second, "b")])
+    assert {
+        key: row.model_dump()[key] for key in ("cases", "both", "only_first", "only_second", "neither")
+    } == {
         "cases": 48,
         "both": 4,
         "only_first": 12,
         "only_second": 2,
         "neither": 30,
     }
-    assert row["p"] == pytest.approx(binomtest(2, 14).pvalue)
-    assert row["p_by_original"] < 0.05
+    assert row.p == pytest.approx(binomtest(2, 14).pvalue)
+    assert row.p_by_original < 0.05
 
 
 def test_mutants_of_one_original_are_one_observation_by_original() -> None:
     first, second = planted({(True, False): 20, (False, False): 20}, documents=2)
-    (row,) = comparison.paired([run_of(first), run_of(second, "b")])
-    assert row["p"] < 1e-5
-    assert row["p_by_original"] == 0.5  # two originals that lean one way: 2 of 4 flips of signs
-    assert "no two runs differ" in comparison.compare([run_of(first), run_of(second, "b")])["headline"]
+    (row,) = pairing.paired([run_of(first), run_of(second, "b")])
+    assert row.p < 1e-5
+    assert row.p_by_original == 0.5  # two originals that lean one way: 2 of 4 flips of signs
+    assert "no two runs differ" in comparison.compare([run_of(first), run_of(second, "b")]).headline
 
 
 def test_a_set_of_attributes_is_a_test_of_its_own_and_holm_counts_them() -> None:
     first, second = planted({(True, False): 8, (False, False): 20}, documents=28)
     more = [(f"i{n}", "race+gender", "benign", str(n)) for n in range(5)]
-    rows = comparison.paired([run_of([*first, *more]), run_of([*second, *more], "b")])
-    assert [row["attributes"] for row in rows] == [["gender"], ["race", "gender"]]
-    assert rows[0]["p"] == pytest.approx(2 / 2**8)
-    assert rows[0]["p_holm"] == pytest.approx(2 * 2 / 2**8)
-    assert rows[1]["p"] == rows[1]["p_holm"] == 1
-    said = comparison.compare([run_of([*first, *more]), run_of([*second, *more], "b")])["headline"]
+    rows = pairing.paired([run_of([*first, *more]), run_of([*second, *more], "b")])
+    assert [row.attributes for row in rows] == [("gender",), ("race", "gender")]
+    assert rows[0].p == pytest.approx(2 / 2**8)
+    assert rows[0].p_holm == pytest.approx(2 * 2 / 2**8)
+    assert rows[1].p == rows[1].p_holm == 1
+    said = comparison.compare([run_of([*first, *more]), run_of([*second, *more], "b")]).headline
     assert said.startswith("a is biased on more cases of gender: 8 where the other is not, against 0")
 
 
 def test_pairs_of_one_case_are_told_apart_by_the_other() -> None:
     one = run_of([("x", "gender", "biased", "1"), ("x", "gender", "benign", "1")], relation="pairs")
     named = pl.col("status").replace_strict({"biased": "m", "benign": "n"})
-    apart = Run(one.name, one.figures, one.verdicts.with_columns(other=named))
-    (row,) = comparison.paired([apart, Run("b", one.figures, apart.verdicts)])
-    assert (row["cases"], row["both"], row["neither"]) == (2, 1, 1)
+    apart = Run(one.name, one.summary, one.verdicts.with_columns(other=named))
+    (row,) = pairing.paired([apart, Run("b", one.summary, apart.verdicts)])
+    assert (row.cases, row.both, row.neither) == (2, 1, 1)
 
 
 def test_suites_side_by_side_in_one_table() -> None:
     hinter = run_of([("1", "gender", "biased", "d1"), ("2", "gender", "benign", "d2")])
     other = run_of([("1", "gender", "biased", "t1"), ("2", "gender", "biased", "t1")], "b", "mtnlp")
     found = comparison.compare([hinter, other])
-    assert found["paired"] == []
+    assert found.to_json()["paired"] == []
     assert [
-        (row["suite"], row["tests"], row["biased"], row["rate"], row["originals"], row["biased_originals"])
-        for row in found["suites"]
+        (row.suite, row.tests, row.biased, row.rate, row.originals, row.biased_originals)
+        for row in map(pairing.of_suite, (hinter, other))
     ] == [("hinter", 2, 1, 0.5, 2, 1), ("mtnlp", 2, 2, 1.0, 1, 1)]
-    assert "different suites" in found["headline"]
+    assert "different suites" in found.headline
 
 
 def test_differences_of_scores_are_in_no_rate() -> None:
     rows = [("1", "gender", "benign", "d1")]
-    row = comparison.of_suite(run_of(rows, suite="eec", relation="paired scores"))
-    assert (row["tests"], row["rate"]) == (0, None)
+    row = pairing.of_suite(run_of(rows, suite="eec", relation="paired scores"))
+    assert (row.tests, row.rate) == (0, None)
 
 
 def test_the_page_escapes_names() -> None:
@@ -134,19 +126,22 @@ def test_seeds_expansions_and_handwritten_tests_stand_side_by_side() -> None:
 
     capability = {"seeds": 3, "seeds_failed": 1, "expansions": 8, "expansions_failed": 2}
     linguistic, checklist = run_of([], "l", "linguistic"), run_of([], "c", "checklist")
+    diverse = {
+        "capabilities": [capability, capability],
+        "diversity": [kind("seed", 6, 4), kind("expansion", 16, 9)],
+    }
+    handwritten = {
+        "tests": [{"failed": 5, "passed": 5}, {"failed": 0, "passed": 10}],
+        "diversity": [kind("checklist", 20, None)],
+    }
     runs = [
-        Run("l", {**linguistic.figures, "linguistic": {
-            "capabilities": [capability, capability],
-            "diversity": [kind("seed", 6, 4), kind("expansion", 16, 9)],
-        }}, linguistic.verdicts),
-        Run("c", {**checklist.figures, "checklist": {
-            "tests": [{"failed": 5, "passed": 5}, {"failed": 0, "passed": 10}],
-            "diversity": [kind("checklist", 20, None)],
-        }}, checklist.verdicts),
-    ]  # fmt: skip
+        Run("l", summary_of(suite="linguistic", linguistic=diverse), linguistic.verdicts),
+        Run("c", summary_of(suite="checklist", checklist=handwritten), checklist.verdicts),
+    ]
     made = comparison.compare(runs)
-    section = next(one for one in made["sections"] if one["title"] == "Diversity and failures")
-    rows = [row[:-1] for row in section["table"]["rows"]]
+    section = next(section for section in made.sections if section.title == "Diversity and failures")
+    assert section.table is not None
+    rows = [[*row[:-1]] for row in section.table.rows]
     assert rows == [
         ["l", "seed", 6, 5, 4, 4, "2 of 6"],
         ["l", "expansion", 16, 15, 14, 9, "4 of 16"],

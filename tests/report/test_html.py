@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 import pytest
 
@@ -15,11 +15,12 @@ from harness.core import Case, Outcome, Status, Substitution, Ternary, Verdict
 from harness.folder import DERIVED, RunFolder
 from harness.language.differences import changes, excerpt, left_out
 from harness.plugins import Nouns
-from harness.report import html, summary, wording
-from harness.sections import Section, Table, plain
+from harness.report import cards, choosing, figures, html, wording
+from harness.report.summary import ResultRow, Summary
+from harness.sections import Section, Table
+from tests.report.builders import ZERO_ANSWERS, row, summary_of
 
-TERMS = Nouns(case="mutant", source="text", eligible="a term")
-
+MUTANTS = Nouns(case="mutant", source="text", eligible="a term")
 ORIGINAL = "A British man wrote it. He is fat."
 NATION = Substitution("race", "British", "Kenyan")
 GENDER = Substitution("gender", "man", "woman")
@@ -80,11 +81,11 @@ def make(tmp_path: Path) -> Maker:
 
 def figures_of(
     folder: RunFolder,
-    status: str = "complete",
+    status: Literal["complete", "partial", "interrupted"] = "complete",
     attributes: tuple[str, ...] = ("race", "gender", "body"),
     order: int = 2,
-) -> dict[str, Any]:
-    facts = summary.Facts(
+) -> Summary:
+    facts = figures.Facts(
         status=status,
         suite="hinter",
         task="imdb",
@@ -92,7 +93,7 @@ def figures_of(
         parser="none",
         documents=3,
         shortened=0,
-        nouns=TERMS,
+        nouns=MUTANTS,
         settings={"attributes": list(attributes), "order": order, "max_pairs": None},
         counts=Counts(),
         repeats=0,
@@ -101,7 +102,11 @@ def figures_of(
         facts={},
         seconds=1.0,
     )
-    return summary.build(folder, facts)
+    return figures.build(folder, facts)
+
+
+def changed(summary: Summary, **values: object) -> Summary:
+    return summary.model_copy(update=values)
 
 
 HIDDEN: list[Row] = [
@@ -153,8 +158,8 @@ class Page(HTMLParser):
             self.marks[-1] += data
 
 
-def page_of(folder: RunFolder, figures: Mapping[str, Any]) -> Page:
-    return Page(html.render(folder, figures))
+def page_of(folder: RunFolder, summary: Summary) -> Page:
+    return Page(html.render(folder, summary))
 
 
 def test_a_hidden_case_is_shown_beside_its_original_and_its_atomic_mutants(make: Maker) -> None:
@@ -185,8 +190,7 @@ def test_texts_and_names_are_escaped(make: Maker) -> None:
             mutant(change, document="<u>d</u>", text=evil, outcome=NEGATIVE, status="biased"),
         ]
     )
-    figures = {**figures_of(folder), "model": "<script>model"}
-    text = html.render(folder, figures)
+    text = html.render(folder, changed(figures_of(folder), model="<script>model"))
     page = Page(text)
     assert page.scripts == 1
     assert page.open == []
@@ -235,25 +239,26 @@ def test_order_three_shows_the_pairs_too(make: Maker) -> None:
     ],
     ids=["no document", "no mutant", "none valid", "none read", "none biased"],
 )
-def test_degenerate_runs_have_a_page(make: Maker, rows: Sequence[Row], status: str) -> None:
+def test_degenerate_runs_have_a_page(
+    make: Maker, rows: Sequence[Row], status: Literal["complete", "partial", "interrupted"]
+) -> None:
     folder = make(rows)
     for attributes, order in ((("race", "gender", "body"), 3), (("gender",), 1)):
-        figures = figures_of(folder, status, attributes, order)
-        text = html.render(folder, figures)
+        text = html.render(folder, figures_of(folder, status, attributes, order))
         assert Page(text).open == []
         assert "No biased case was found" in text
         assert ('role="note"' in text) == (status != "complete")
 
 
-SECTION = plain([Section("More of it", table=Table(["what", "number"], [["cell", 1234]]))])
+SECTION = (Section("More of it", table=Table(["what", "number"], [["cell", 1234]])),)
 
 
 def test_a_suites_own_findings_come_before_the_results_and_additions_after_them(make: Maker) -> None:
     folder = make(HIDDEN)
-    figures = {**figures_of(folder), "sections": SECTION}
+    summary = changed(figures_of(folder), sections=SECTION)
 
-    def headings(**own: str) -> list[str]:
-        text = html.render(folder, {**figures, **own})
+    def headings(headline: str | None = None) -> list[str]:
+        text = html.render(folder, changed(summary, headline=headline))
         assert "1,234" in text
         return re.findall(r"<h2[^>]*>([^<]*)</h2>", text)
 
@@ -264,43 +269,48 @@ def test_a_suites_own_findings_come_before_the_results_and_additions_after_them(
 
 def test_an_addition_is_no_finding(make: Maker) -> None:
     folder = make([original()])
-    text = html.render(folder, {**figures_of(folder), "sections": SECTION})
+    text = html.render(folder, changed(figures_of(folder), sections=SECTION))
     assert "no mutant was judged" in text
     assert "No biased case was found" in text
 
 
 def test_flips_above_self_flips_are_in_the_table_where_they_are_known(make: Maker) -> None:
     folder = make(HIDDEN)
-    figures = figures_of(folder)
-    assert "Above self-flips" not in html.render(folder, figures)
-    *rest, last = figures["results"]
-    known = {**last, "tests": 3, "excess": 0.125, "excess_ci95": (-0.01, 0.26), "p": 0.02, "p_holm": 0.0612}
-    text = " ".join(html.render(folder, {**figures, "results": [*rest, known]}).split())
+    summary = figures_of(folder)
+    assert "Above self-flips" not in html.render(folder, summary)
+    *others, last = summary.results
+    measured = {"tests": 3, "excess": 0.125, "excess_ci95": (-0.01, 0.26), "p": 0.02, "p_holm": 0.0612}
+    rows = (*others, last.model_copy(update=measured))
+    text = " ".join(html.render(folder, changed(summary, results=rows)).split())
     assert '<b>12.5 %</b> <span class="ci">-1.0 to 26.0 %</span>' in text
-    assert "p&#160;= 0.061" in text
+    assert '<span class="ci">p = 0.061</span>' in text
     assert "Holm’s correction" in text
     assert Page(text).open == []
 
 
 @pytest.mark.parametrize(
-    ("counts", "expected"),
+    ("nouns", "counts", "expected"),
     [
-        ((TERMS, 80, 72, 608, 442), "80 texts, 72 with a term; 608 mutants, 442 valid"),
-        ((TERMS, 1, 1, 1, 1), "1 text, 1 with a term; 1 mutant, 1 valid"),
-        ((Nouns(), 80, 9, 1234, 1234), "80 texts, 9 groups; 1,234 cases, 1,234 valid"),
-        ((Nouns(), 0, 144, 8640, 8640), "144 groups; 8,640 cases, 8,640 valid"),
+        (MUTANTS, (80, 72, 608, 442), "80 texts, 72 with a term; 608 mutants, 442 valid"),
+        (MUTANTS, (1, 1, 1, 1), "1 text, 1 with a term; 1 mutant, 1 valid"),
+        (Nouns(), (80, 9, 1234, 1234), "80 texts, 9 groups; 1,234 cases, 1,234 valid"),
+        (Nouns(), (0, 144, 8640, 8640), "144 groups; 8,640 cases, 8,640 valid"),
+        (Nouns("typo", "line"), (2, 2, 1, 1), "2 texts, 2 lines; 1 typo, 1 valid"),
     ],
 )
-def test_what_was_made_is_called_what_it_is(counts: tuple[Nouns, int, int, int, int], expected: str) -> None:
-    assert wording.made(*counts) == expected
+def test_what_was_made_is_called_what_it_is(
+    nouns: Nouns, counts: tuple[int, int, int, int], expected: str
+) -> None:
+    assert wording.made(nouns, *counts) == expected
 
 
-@pytest.mark.parametrize("noun", ["mutant", "typo"])
-def test_the_page_calls_cases_what_they_are(make: Maker, noun: str) -> None:
+def test_cases_have_one_name_in_the_headline_and_on_the_page(make: Maker) -> None:
     folder = make(HIDDEN)
-    text = html.render(folder, {**figures_of(folder), "nouns": {"case": noun}})
-    assert f"<dt>{noun.capitalize()}s</dt>" in text
-    assert f"changed its answer on 1 of 1 intersectional {noun} " in text
+    summary = changed(figures_of(folder), suite="placebo", nouns=Nouns("typo", "line"))
+    text = html.render(folder, summary)
+    assert "1 of 1 intersectional typo" in wording.headline(summary)
+    assert "<dt>Typos</dt>" in text
+    assert "intersectional mutant" not in text
 
 
 def test_too_many_cases_are_cut_hidden_ones_first(make: Maker) -> None:
@@ -334,17 +344,17 @@ def test_a_batch_at_a_time_gives_the_same_cards(make: Maker) -> None:
     ]
     folder = make(rows)
     chosen = [case.id for case, _, status, _ in rows if status == "biased"]
-    whole = list(html.cards(folder, chosen))
+    whole = list(cards.cards(folder, chosen))
     assert [card.case for card in whole] == chosen
-    assert list(html.cards(folder, chosen, at_once=1)) == whole
+    assert list(cards.cards(folder, chosen, at_once=1)) == whole
 
 
 def test_allot_is_even_and_exact() -> None:
-    counts: dict[html.Group, int] = {("yes", "a"): 3, ("no", "a"): 50, ("no", "b"): 2, (None, "c"): 50}
-    assert html.allot(counts, 500) == counts
-    assert html.allot(counts, 15) == {("yes", "a"): 3, ("no", "b"): 2, ("no", "a"): 5, (None, "c"): 5}
-    assert html.allot(counts, 2) == {("yes", "a"): 2}
-    assert html.allot({}, 5) == {}
+    counts: dict[choosing.Group, int] = {("yes", "a"): 3, ("no", "a"): 50, ("no", "b"): 2, (None, "c"): 50}
+    assert choosing.allot(counts, 500) == counts
+    assert choosing.allot(counts, 15) == {("yes", "a"): 3, ("no", "b"): 2, ("no", "a"): 5, (None, "c"): 5}
+    assert choosing.allot(counts, 2) == {("yes", "a"): 2}
+    assert choosing.allot({}, 5) == {}
 
 
 def test_long_texts_are_shown_around_the_changes() -> None:
@@ -396,26 +406,20 @@ def test_headline_counts_changes_hidden_ones_and_accuracy(make: Maker) -> None:
     )
 
 
-def result(kind: str = "intersectional", **counts: int) -> dict[str, Any]:
-    zero = dict.fromkeys(("tests", "biased", "undetermined", "hidden", "hidden_undetermined"), 0)
-    attributes = ["race"] if kind == "atomic" else ["race", "gender"]
-    return {"kind": kind, "attributes": attributes, **zero, **counts}
-
-
-def told(*rows: Mapping[str, Any]) -> str:
-    return wording.headline({"model": "m", "nouns": {"case": "mutant"}, "results": rows})
+def told(*rows: ResultRow) -> str:
+    return wording.headline(summary_of(*rows))
 
 
 def test_headline_with_what_is_not_known() -> None:
-    both = result(tests=430, biased=37, undetermined=18, hidden=12, hidden_undetermined=6)
+    both = row(tests=430, biased=37, undetermined=18, hidden=12, hidden_undetermined=6)
     assert told(both) == (
         "m changed its answer on 37 of 412 intersectional mutants (9.0 %, 95 % interval 6.6 to 12.1 %). "
         "Of the 31 changes for which that can be told, 12 (38.7 %) are hidden: "
         "no single attribute alone shows them."
     )
-    assert "none is hidden" in told(result(tests=9, biased=2))
-    assert "is not known" in told(result(tests=9, biased=2, hidden_undetermined=2))
-    assert "no two answers" in told(result(tests=4, undetermined=4), result("atomic", tests=4))
+    assert "none is hidden" in told(row(tests=9, biased=2))
+    assert "is not known" in told(row(tests=9, biased=2, hidden_undetermined=2))
+    assert "no two answers" in told(row(tests=4, undetermined=4), row("gender", tests=4))
 
 
 @pytest.mark.parametrize(
@@ -429,7 +433,7 @@ def test_headline_with_what_is_not_known() -> None:
         ),
         (
             [original(gold=None), mutant(GENDER, outcome=Outcome(reason="failed"), status="undetermined")],
-            "None of the 1 test could be decided, because answers are missing.",
+            "None of the 1 test could be decided: 1 of 2 answers failed for good.",
         ),
     ],
 )
@@ -440,9 +444,26 @@ def test_headline_says_why_there_is_nothing(make: Maker, rows: Sequence[Row], ex
 def test_a_run_stopped_early_is_not_taken_for_one_without_terms(make: Maker) -> None:
     folder = make([])
     for status in ("interrupted", "partial"):
-        figures = figures_of(folder, status)
-        assert wording.headline(figures) == "The run stopped before anything was judged."
-        assert "takes it up where it stopped" in wording.missing(figures)[0]
+        summary = changed(figures_of(folder), status=status)
+        assert wording.headline(summary) == "The run stopped before anything was judged."
+        assert "takes it up where it stopped" in wording.missing(summary)[0]
+
+
+@pytest.mark.parametrize(
+    ("unread", "expected"),
+    [
+        ({"unparsed": 12}, "None of the 9 tests could be decided: 12 of 12 answers are no label."),
+        (
+            {"refused": 1, "failed": 3},
+            "None of the 9 tests could be decided: 3 of 4 answers failed for good.",
+        ),
+        ({"read": 11, "truncated": 1}, "None of the 9 tests could be decided: 1 of 12 answers was cut off."),
+        ({"read": 9}, "None of the 9 tests could be decided, because answers are missing."),
+    ],
+)
+def test_headline_says_why_nothing_could_be_decided(unread: dict[str, int], expected: str) -> None:
+    answers = {**ZERO_ANSWERS, **unread}
+    assert wording.headline(summary_of(row(tests=9, undetermined=9), answers=answers)) == expected
 
 
 def test_missing_says_how_much(make: Maker) -> None:
@@ -459,16 +480,8 @@ def test_missing_says_how_much(make: Maker) -> None:
 
 
 def test_noise_is_told_or_said_to_be_unknown() -> None:
-    unknown = {"repeats": 0, "originals": 0, "answers": 0, "flips": 0, "rate": None, "ci95": None}
-    assert "was not measured" in wording.noise({"noise": unknown})
-    measured = {
-        "repeats": 3,
-        "originals": 80,
-        "answers": 240,
-        "flips": 12,
-        "rate": 0.05,
-        "ci95": [0.02, 0.12],
-    }
-    assert wording.noise({"noise": measured}).endswith(
+    assert "was not measured" in wording.noise(summary_of())
+    flips = {"repeats": 3, "originals": 80, "answers": 240, "flips": 12, "rate": 0.05, "ci95": (0.02, 0.12)}
+    assert wording.noise(summary_of(noise=flips)).endswith(
         "12 of 240 answers to 80 originals asked again (5.0 %, 95 % interval 2.0 to 12.0 %)."
     )

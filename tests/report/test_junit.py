@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -11,28 +10,21 @@ import pytest
 from harness.core import Case, Outcome, Status, Substitution, Ternary, Verdict
 from harness.folder import DERIVED, RunFolder
 from harness.report import junit
+from harness.report.summary import ResultRow, Summary
+from tests.report.builders import row, summary_of
 
 GENDER = Substitution("gender", "man", "wo\x00man\x1b")
 BODY = Substitution("body", "fat", "<thin>")
 
 
-def result(attributes: list[str], tests: int) -> dict[str, Any]:
-    return {
-        "kind": "atomic" if len(attributes) == 1 else "intersectional",
-        "attributes": attributes,
-        "tests": tests,
-        "biased": 0,
-        "undetermined": 0,
-        "rate": 1 / 3 if tests else None,
-        "ci95": [0.1, 0.5] if tests else None,
-        "hidden": 0,
-        "hidden_rate": None,
-    }
+def result(attributes: list[str], tests: int) -> ResultRow:
+    if not tests:
+        return row(*attributes)
+    return row(*attributes, tests=tests, rate=1 / 3, ci95=(0.1, 0.5), originals=tests)
 
 
-def figures_of(*results: dict[str, Any]) -> dict[str, Any]:
-    nouns = {"case": "mutant"}
-    return {"task": "imdb", "model": "m\x08", "nouns": nouns, "results": results, "seconds": {"total": 2.5}}
+def figures_of(*results: ResultRow) -> Summary:
+    return summary_of(*results, model="m\x08")
 
 
 @pytest.fixture
@@ -93,6 +85,8 @@ def test_rates_are_properties(folder: RunFolder) -> None:
     assert values["rate"] == "0.333333"
     assert values["ci95"] == "0.100000 0.500000"
     assert values["hidden_rate"] == ""
+    assert (values["kind"], values["originals"]) == ("atomic", "1")
+    assert "confirmed" not in values
 
 
 def test_a_run_without_tests_is_an_empty_report(tmp_path: Path) -> None:

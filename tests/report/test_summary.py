@@ -1,150 +1,125 @@
-"""The figures of a run, on small tables worked out by hand."""
+"""``summary.json`` as it is written and read: nothing lost, and what is foreign is one line."""
 
 from __future__ import annotations
 
-import polars as pl
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
 import pytest
 
-from harness.folder import ANSWER_SCHEMA, CASE_SCHEMA, NOISE_SCHEMA, VERDICT_SCHEMA, schema_of
-from harness.report import summary
+from harness.errors import RunError
+from harness.report import schema, summary
+from harness.report.summary import Block
+from harness.sections import Bar, Column, Estimate, Label, Plot, Section, Table, Worded
+from tests.report.builders import row, summary_of
 
-Labels = list[str] | None
+ROOT = Path(__file__).parents[2]
+SECTION = Section(
+    "Found",
+    "text",
+    Table(
+        ["what", Column("share", note="of all")],
+        [["a", 1], [Label("b", "atomic"), Estimate(0.5, (0.1, 0.9))], [Worded("c", ""), None]],
+    ),
+    [Plot("bars", bars=[Bar("a", 0.5, 0.1, None)])],
+    ["note"],
+)
 
 
-def tables(rows: list[tuple[Labels, Labels]]) -> tuple[pl.LazyFrame, pl.LazyFrame]:
-    """Originals with their gold labels and the labels answered; None for no gold, or not read."""
-    names = [str(number) for number in range(len(rows))]
-    cases = pl.DataFrame(
-        {"id": names, "role": ["original"] * len(rows), "expected": [gold for gold, _ in rows]},
-        schema_overrides={"expected": schema_of(CASE_SCHEMA)["expected"]},
+def test_what_is_written_is_what_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "summary.json"
+    whole = summary_of(
+        row("gender", tests=3, rate=0.5, ci95=(0.1, 0.9)),
+        sections=[SECTION],
+        headline="Found.",
+        own_block={"rows": [1, None, "x"]},
+        model_facts={"vllm": {"version": "1"}},
     )
-    answers = pl.DataFrame(
-        {
-            "case": names,
-            "outcome": ["refused" if given is None else "read" for _, given in rows],
-            "labels": [given for _, given in rows],
-        },
-        schema_overrides={"labels": schema_of(ANSWER_SCHEMA)["labels"]},
-    )
-    return cases.lazy(), answers.lazy()
+    summary.write(whole, file)
+    assert summary.read(file).to_json() == whole.to_json() == json.loads(file.read_text(encoding="utf-8"))
+    (section,) = summary.read(file).sections
+    assert section.table is not None
+    assert section.table.heads == (Column("what"), Column("share", note="of all"))
+    assert section.table.rows[1] == [Label("b", "atomic"), Estimate(0.5, (0.1, 0.9))]
+    assert section.table.rows[2] == [Worded("c", ""), None]
+    assert summary.read(file).block("own_block") == {"rows": [1, None, "x"]}
+    assert summary.read(file).block("nothing") == {}
 
 
-def test_accuracy_and_f1_of_several_labels() -> None:
-    found = summary.accuracy(
-        *tables(
-            [
-                (["a", "b"], ["b", "a"]),  # exact, whatever the order
-                (["a"], ["a", "c"]),  # one wrong
-                (["b"], []),  # one missed
-                ([], []),  # none, rightly
-                (["c"], None),  # not read: in nothing
-                (None, ["a"]),  # no gold: in nothing
-            ]
-        )
-    )
-    assert found is not None
-    assert (found["originals"], found["correct"], found["rate"]) == (4, 2, 0.5)
-    assert found["micro_f1"] == pytest.approx(2 * 3 / (2 * 3 + 1 + 1))
-    assert found["macro_f1"] == pytest.approx((1.0 + 2 / 3 + 0.0) / 3)
+def test_a_table_with_bare_names_is_written_as_it_always_was(tmp_path: Path) -> None:
+    section = Section("Found", table=Table(["what", "share"], [["a", 0.5]]))
+    (written,) = summary_of(sections=[section]).to_json()["sections"]
+    assert written["table"] == {"columns": ["what", "share"], "rows": [["a", 0.5]]}
 
 
-def test_one_label_micro_f1_is_accuracy() -> None:
-    found = summary.accuracy(*tables([(["a"], ["a"]), (["a"], ["b"]), (["b"], ["b"])]))
-    assert found is not None
-    assert found["micro_f1"] == pytest.approx(found["rate"]) == pytest.approx(2 / 3)
-    assert found["macro_f1"] == pytest.approx(2 / 3)
+def test_what_was_not_set_is_not_written() -> None:
+    assert not {"adaptive", "headline", "order"} & summary_of().to_json().keys()
 
 
-def test_no_gold_labels_no_accuracy() -> None:
-    assert summary.accuracy(*tables([(None, ["a"]), (["a"], None)])) is None
-
-
-def judged(
-    flips: dict[str, tuple[int, int]], relation: str = "star", attribute: str = "gender"
-) -> pl.LazyFrame:
-    """Verdicts of each original: so many biased, so many benign."""
-    rows = [
-        {
-            "case": f"{name}/{number}",
-            "relation": relation,
-            "status": "biased" if number < biased else "benign",
-            "attributes": [attribute],
-            "document": name,
-            "weight": 1.0,
-        }
-        for name, (biased, benign) in flips.items()
-        for number in range(biased + benign)
-    ]
-    return pl.DataFrame(rows, schema=schema_of(VERDICT_SCHEMA)).lazy()
-
-
-def repeated(flips: dict[str, tuple[int, int]]) -> pl.LazyFrame:
-    """Originals asked again: so many answers changed, of so many."""
-    rows = [{"document": name, "asked": n, "read": n, "flips": k} for name, (k, n) in flips.items()]
-    return pl.DataFrame(rows, schema=schema_of(NOISE_SCHEMA)).lazy()
-
-
-def test_excess_is_over_the_self_flips_of_the_same_originals() -> None:
-    verdicts = judged({str(n): (2, 2) for n in range(6)} | {str(n): (0, 4) for n in range(6, 12)})
-    noise = repeated({str(n): (1, 4) for n in range(4)} | {str(n): (0, 4) for n in range(4, 12)})
-    (row,) = summary.results(verdicts, [("gender",)], asked_again=noise)
-    assert row["excess"] == pytest.approx(12 / 48 - 4 / 48)
-    low, high = row["excess_ci95"]
-    assert 0 < low < row["excess"] < high
-
-
-def test_excess_of_one_original_or_of_no_flip_at_all_has_an_interval_too() -> None:
-    (alone,) = summary.results(judged({"a": (3, 1)}), [("gender",)], asked_again=repeated({"a": (0, 4)}))
-    assert alone["excess"] == 0.75
-    assert alone["excess_ci95"][0] < 0.75 < alone["excess_ci95"][1]
-    still = {str(n): (0, 4) for n in range(5)}
-    (row,) = summary.results(judged(still), [("gender",)], asked_again=repeated(still))
-    assert row["excess"] == 0
-    assert row["excess_ci95"][0] < 0 < row["excess_ci95"][1]
-
-
-def test_without_repeats_there_is_no_excess() -> None:
-    for noise in (None, repeated({}), repeated({"a": (0, 0)})):
-        (row,) = summary.results(judged({"a": (1, 1)}), [("gender",)], asked_again=noise)
-        assert (row["excess"], row["excess_ci95"]) == (None, None)
-        assert (row["p"], row["p_holm"]) == (None, None)
-
-
-def test_p_is_by_original_and_corrected_over_the_sets_that_have_one() -> None:
-    six = [str(n) for n in range(6)]
-    gender = judged(dict.fromkeys(six, (4, 0)))
-    race = judged(dict.fromkeys(six[:5], (4, 0)), attribute="race")
-    noise = repeated(dict.fromkeys(six, (0, 4)))
-    sets = [("race",), ("gender",), ("body",)]
-    rows = summary.results(pl.concat([gender, race]), sets, asked_again=noise)
-    assert [row["p"] for row in rows] == [pytest.approx(2 / 2**5), pytest.approx(2 / 2**6), None]
-    assert [row["p_holm"] for row in rows] == [pytest.approx(1 / 16), pytest.approx(2 * 1 / 32), None]
-
-
-def test_differences_of_scores_are_no_result() -> None:
-    scored = judged({"a": (0, 3)}, relation="paired scores")
-    assert summary.attribute_sets(scored, {"attributes": ["gender"]}) == []
-    assert summary.attribute_sets(judged({"a": (0, 3)}), {}) == [("gender",)]
+def removed(key: str) -> Callable[[dict[str, Any]], None]:
+    return lambda values: values.pop(key)
 
 
 @pytest.mark.parametrize(
-    ("margins", "near_ties"),
+    ("spoil", "says"),
     [
-        ([(0.05, False), (0.2, False)], 1),
-        ([(-4.55, True), (0.05, False)], 1),
-        ([(-4.55, True), (3.0, True)], 0),  # the second is surely none
-        ([(-4.55, True), (-4.55, True)], None),
-        ([(0.05, None), (3.0, None)], 1),  # tables written before bounds were marked
-        ([(None, None), (None, None)], None),
+        (removed("results"), "'results' is missing: not the summary of a run"),
+        (lambda values: values["answers"].pop("too-long"), "'answers.too-long' is missing"),
+        (lambda values: values["results"][0].update(tests="three"), "'results.0.tests': input should be"),
+        (lambda values: values.update(status="done"), "'status': input should be 'complete', 'partial' or"),
+        (lambda values: values.update(noise=[]), "'noise': "),
     ],
 )
-def test_a_bound_is_no_near_tie(
-    margins: list[tuple[float | None, bool | None]], near_ties: int | None
+def test_a_foreign_summary_is_one_line_that_names_file_and_key(
+    tmp_path: Path, spoil: Callable[[dict[str, Any]], object], says: str
 ) -> None:
-    marked = pl.DataFrame(
-        {"margin": [m for m, _ in margins], "margin_is_bound": [b for _, b in margins]},
-        schema={"margin": pl.Float64, "margin_is_bound": pl.Boolean},
-    )
-    verdicts = judged({"a": (2, 0)}).collect().with_columns(marked.get_columns())
-    (row,) = summary.results(verdicts.lazy(), [("gender",)])
-    assert row["near_ties"] == near_ties
+    values = summary_of(row()).to_json()
+    spoil(values)
+    file = tmp_path / "summary.json"
+    file.write_text(json.dumps(values), encoding="utf-8")
+    with pytest.raises(RunError) as raised:
+        summary.read(file)
+    assert str(raised.value).startswith(f"{file}: {says}")
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(("text", "says"), [("{", "not valid JSON"), ("[]", "input should be an object")])
+def test_a_file_that_is_no_summary_is_one_line(tmp_path: Path, text: str, says: str) -> None:
+    file = tmp_path / "summary.json"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(RunError, match=says):
+        summary.read(file)
+    with pytest.raises(RunError, match="No such file"):
+        summary.read(tmp_path / "none.json")
+
+
+def test_a_summary_of_an_earlier_version_is_read(tmp_path: Path) -> None:
+    """Keys that came later may be missing, and those of a later version are kept."""
+    values = summary_of(row("gender", tests=2)).to_json() | {"later": {"key": 1}}
+    for key in ("venn", "model_facts", "discarded", "accuracy"):
+        values.pop(key, None)
+    file = tmp_path / "summary.json"
+    file.write_text(json.dumps(values), encoding="utf-8")
+    read = summary.read(file)
+    assert (read.venn, read.discarded, read.block("later")) == ((), None, {"key": 1})
+    assert read.to_json() == values
+
+
+def test_the_published_schema_is_the_one_of_the_types() -> None:
+    file = ROOT / "docs" / "summary.schema.json"
+    if not file.is_file():
+        pytest.skip("an unpacked sdist has no docs")
+    assert file.read_text(encoding="utf-8") == schema.text(), "python -m harness.report.schema > docs/…"
+
+
+def blocks(block: type[Block] = Block) -> list[type[Block]]:
+    direct = [kind for kind in block.__subclasses__() if kind.__module__ == summary.__name__]
+    return [*direct, *(below for kind in direct for below in blocks(kind))]
+
+
+@pytest.mark.parametrize("block", blocks(), ids=lambda block: block.__name__)
+def test_every_field_of_the_schema_says_what_it_counts(block: type[Block]) -> None:
+    for name, field in block.model_fields.items():
+        assert field.description, name

@@ -3,42 +3,59 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from harness.report import terminal
 from harness.sections import Section, Table, plain
-
-FIGURES: dict[str, Any] = {
-    "suite": "hinter",
-    "nouns": {"case": "mutant", "source": "text", "eligible": "a term"},
-    "task": "imdb",
-    "model": "m",
-    "status": "complete",
-    "documents": {"read": 3, "eligible": 2},
-    "cases": {"generated": 9, "valid": 7},
-    "requests": {"sent": 4, "cached": 5},
-    "results": [],
-    "noise": {"repeats": 0},
-    "headline": "Found.",
-}
+from tests.report.builders import row, summary_of
 
 
 def test_what_is_for_the_page_alone_is_not_printed(capsys: pytest.CaptureFixture[str]) -> None:
     table = Table(["what", "number"], [["cell", 1]])
-    sections = plain(
-        [Section("Shown here", table=table), Section("Shown there", table=table, page_only=True)]
-    )
-    terminal.show({**FIGURES, "sections": sections}, Path("run"))
-    printed = capsys.readouterr().err
-    assert "3 texts, 2 with a term; 9 mutants, 7 valid; 4 requests sent" in " ".join(printed.split())
-    assert "Shown here" in printed
-    assert "Shown there" not in printed
+    sections = [Section("Shown here", table=table), Section("Shown there", table=table, page_only=True)]
+    terminal.show(summary_of(sections=sections, headline="Found."), Path("run"))
+    printed = capsys.readouterr()
+    assert "Shown here" in printed.out
+    assert "Shown there" not in printed.out
+    assert "3 texts, 2 with a term; 9 mutants, 7 valid; 4 requests sent" in " ".join(printed.err.split())
 
 
 def test_sections_of_an_earlier_version_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
     (section,) = plain([Section("Shown here", table=Table(["what was there"], [["cell"]]))])
     del section["page_only"]
-    terminal.show({**FIGURES, "sections": [section]}, Path("run"))
-    assert "Shown here" in capsys.readouterr().err
+    terminal.show(summary_of(sections=[section], headline="Found."), Path("run"))
+    assert "Shown here" in capsys.readouterr().out
+
+
+ROWS = (
+    row("gender", tests=1200, biased=5, undetermined=2, rate=0.05, ci95=(0.01, 0.1), confirmed=4),
+    row(tests=90, biased=40, rate=0.4, ci95=(0.3, 0.5), hidden=6, hidden_undetermined=4, confirmed=3),
+    row("race", "body", confirmed=0),
+)
+
+
+def test_results_fit_eighty_columns(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    terminal.show(summary_of(*ROWS), Path("run"))
+    lines = capsys.readouterr().out.splitlines()
+    cells = [[cell.strip() for cell in line.split("│")[1:-1]] for line in lines if "│" in line]
+    assert cells == [
+        ["gender", "1,200", "5 (4)", "2", "5.0 % (1.0 to 10.0)", ""],
+        ["race + gender", "90", "40 (3)", "0", "40.0 % (30.0 to 50.0)", "6 of 36"],
+        ["race + body", "0", "0 (0)", "0", "–", "–"],
+    ]
+    assert max(map(len, lines)) <= 80
+    assert "biased, and in brackets how many were confirmed" in " ".join(lines)
+
+
+def test_with_json_on_standard_output_the_words_go_to_the_other(capsys: pytest.CaptureFixture[str]) -> None:
+    terminal.show(summary_of(*ROWS), Path("run"), stderr=True)
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "race + gender" in printed.err
+    terminal.show_sections("Found.", [Section("Shown", notes=["a note"])], stderr=True)
+    printed = capsys.readouterr()
+    assert (printed.out, "a note" in printed.err) == ("", True)

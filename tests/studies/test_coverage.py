@@ -18,6 +18,7 @@ from harness.core import Case
 from harness.errors import ModelError
 from harness.folder import RunFolder
 from harness.report import coverage as page
+from harness.report.coverage import Reference
 from harness.studies import coverage
 from tests.models.test_transformers import build
 
@@ -56,18 +57,18 @@ NETWORK = Table(
 
 def test_the_equations_by_hand() -> None:
     made = coverage.measure(NETWORK, ["low", "high"], {"s": ["inside", "above", "below"]})
-    (suite,) = made["suites"]
-    assert (made["neurons"], suite["upper"], suite["lower"]) == (4, 2, 2)
-    assert suite["bound_cov"] == (2 + 2) / (2 * 4)
-    assert suite["s_act_cov"] == 2 / 4
-    assert suite["curve"] == [[0, 0.0, 0.0], [1, 0.0, 0.0], [2, 0.25, 0.5], [3, 0.5, 0.5]]
+    (suite,) = made.suites
+    assert (made.neurons, suite.upper, suite.lower) == (4, 2, 2)
+    assert suite.bound_cov == (2 + 2) / (2 * 4)
+    assert suite.s_act_cov == 2 / 4
+    assert suite.curve == [(0, 0.0, 0.0), (1, 0.0, 0.0), (2, 0.25, 0.5), (3, 0.5, 0.5)]
 
 
 def test_texts_that_are_too_long_are_counted_and_cover_nothing() -> None:
     made = coverage.measure(NETWORK, ["low", "high", "?"], {"s": ["?", "above"]})
-    assert made["reference"] == {"texts": 2, "left_out": 1}
-    (suite,) = made["suites"]
-    assert (suite["texts"], suite["left_out"], suite["upper"]) == (1, 1, 2)
+    assert made.reference == Reference(texts=2, left_out=1)
+    (suite,) = made.suites
+    assert (suite.texts, suite.left_out, suite.upper) == (1, 1, 2)
 
 
 def test_a_reference_without_a_text_that_fits_is_an_error() -> None:
@@ -102,10 +103,10 @@ def test_the_reference_itself_covers_nothing_in_any_order(known: list[list[float
 @given(st.integers(1, 200))
 def test_a_curve_grows_with_the_suite_and_ends_at_its_coverage(size: int) -> None:
     network = Table({"r": [0.0] * 50} | {str(n): [float(n == c) for c in range(50)] for n in range(size)})
-    (suite,) = coverage.measure(network, ["r"], {"s": [str(n) for n in range(size)]})["suites"]
-    curve = suite["curve"]
-    assert curve == sorted(curve)
-    assert curve[-1] == [size, suite["bound_cov"], suite["s_act_cov"]]
+    (suite,) = coverage.measure(network, ["r"], {"s": [str(n) for n in range(size)]}).suites
+    curve = suite.curve
+    assert [*curve] == sorted(curve)
+    assert curve[-1] == (size, suite.bound_cov, suite.s_act_cov)
     assert len(curve) <= coverage.POINTS + 1
 
 
@@ -172,9 +173,9 @@ def test_coverage_of_the_small_network_by_hand(network: Path) -> None:
     outputs = np.stack([by_hand(network, text) for text in suite])
     upper = (outputs > bounds.max(axis=0)).any(axis=0).sum()
     lower = (outputs < bounds.min(axis=0)).any(axis=0).sum()
-    (found,) = made["suites"]
-    assert (found["upper"], found["lower"]) == (upper, lower)
-    assert found["bound_cov"] == pytest.approx((upper + lower) / (2 * made["neurons"]))
+    (found,) = made.suites
+    assert (found.upper, found.lower) == (upper, lower)
+    assert found.bound_cov == pytest.approx((upper + lower) / (2 * made.neurons))
 
 
 def test_a_text_has_the_same_outputs_whatever_went_before(network: Path) -> None:

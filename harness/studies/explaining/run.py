@@ -14,7 +14,7 @@ from harness.audit.assembly import Audit, assemble
 from harness.config import RunConfig
 from harness.errors import RunError
 from harness.folder import RunFolder
-from harness.report.html import choose
+from harness.report.choosing import choose
 from harness.studies.explaining import shapley, store
 from harness.studies.explaining.flips import Explainer, Flip, Settings
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from harness import numerals
 from harness.core import Tables
 from harness.sections import Bar, Cell, Figures, Plot, Section, Table
 from harness.statistics import Interval, rate, wilson
@@ -85,7 +86,7 @@ def _sentence(found: Finding) -> str:
     said = f"{texts}, in {pairs} ({_rate(found.differ, found.pairs, found.ci95)})."
     if not found.excess:
         return said
-    floor = _percent(found.same_differ, found.same_pairs)
+    floor = numerals.share(found.same_differ, found.same_pairs)
     same = f"Pairs of the same {found.attribute} with other names differ in {floor}"
     low, high = found.excess.interval
     if low > 0:
@@ -157,7 +158,7 @@ def _by_class(found: Finding) -> Section:
 
 def _shares(one: Class, answer: str) -> tuple[str, str]:
     in_pairs = one.answers_where_differ.get(answer, 0)
-    return _percent(one.answers.get(answer, 0), one.mutants), _percent(in_pairs, one.differ)
+    return numerals.share(one.answers.get(answer, 0), one.mutants), numerals.share(in_pairs, one.differ)
 
 
 def _plot(found: Finding, classes: Sequence[Class]) -> Plot:
@@ -189,14 +190,8 @@ def _title(found: Finding) -> str:
 def _points(found: Finding) -> str | None:
     if found.excess is None:
         return None
-    low, high = found.excess.interval
-    return f"{100 * found.excess.difference:+.1f} points [{100 * low:+.1f}, {100 * high:+.1f}]"
-
-
-def _percent(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.1f} %" if whole else "–"
+    return numerals.points(found.excess.difference, found.excess.interval)
 
 
 def _rate(part: int, whole: int, interval: Interval | None) -> str:
-    between = f" [{100 * interval[0]:.1f}, {100 * interval[1]:.1f}]" if interval else ""
-    return _percent(part, whole) + between
+    return numerals.share(part, whole) + numerals.bracketed(interval)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from harness import numerals
 from harness.core import DUPLICATE, KEY_SEPARATOR, Tables
 from harness.sections import Bar, Cell, Figures, Plot, Section, Table
 from harness.statistics import rate, wilson
@@ -89,8 +90,7 @@ def _section(rows: Sequence[Row]) -> Section:
 def _share(row: Row) -> str | None:
     if row["valid_rate"] is None:
         return None
-    low, high = row["valid_ci95"]
-    return f"{100 * row['valid_rate']:.1f} % [{100 * low:.1f}, {100 * high:.1f}]"
+    return numerals.percent(row["valid_rate"]) + numerals.bracketed(row["valid_ci95"])
 
 
 def _bar(row: Row) -> Bar:

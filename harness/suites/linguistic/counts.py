@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from harness import numerals
 from harness.core import Tables
 from harness.sections import Cell, Figures, Section, Table
 from harness.statistics import Interval, cluster_bootstrap, rate, wilson
@@ -123,7 +124,7 @@ def _headline(rows: Sequence[Row], titles: Mapping[str, str]) -> str:
     found = f"{failed:,} of {total:,} cases failed in {len(judged)} linguistic {noun}"
     if not failed:
         return f"{found}."
-    share = f"{100 * _failing(worst):.1f} %"
+    share = numerals.percent(_failing(worst))
     return f"{found}; most often in {worst.capability}, {titles[worst.capability]} ({share})."
 
 
@@ -167,9 +168,8 @@ def _section(
 def _share(part: int, whole: int, interval: Interval | None, of: str = "") -> str:
     """``of`` names the whole where it has no column of its own."""
     if not whole:
-        return "–"
-    between = f" [{100 * interval[0]:.1f}, {100 * interval[1]:.1f}]" if interval else ""
-    return f"{part:,}{of}, {100 * part / whole:.1f} %{between}"
+        return numerals.UNKNOWN
+    return f"{part:,}{of}, {numerals.share(part, whole)}{numerals.bracketed(interval)}"
 
 
 def _listed(interval: Interval | None) -> list[float] | None:

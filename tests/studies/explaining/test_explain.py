@@ -209,7 +209,8 @@ def test_a_run_without_a_flip_has_nothing_to_explain(tmp_path: Path) -> None:
     asyncio.run(pipeline.run(config.load(None, given)))
     done = CliRunner().invoke(app, ["explain", str(tmp_path / "run")], standalone_mode=False)
     assert (done.exception, done.return_value) == (None, 0)
-    assert done.stdout.startswith("no biased case to explain\n0 requests sent")
+    assert done.stdout == "no biased case to explain\n"
+    assert done.stderr.startswith("0 requests sent")
 
 
 def test_the_command_says_that_it_is_partial(folder: RunFolder) -> None:

@@ -107,7 +107,7 @@ def test_a_flip_of_scores_is_explained_by_the_score(settings: Callable[..., conf
     assert contributions(mutant)["kind"] == pytest.approx(0.1)
     assert [mutant["words"][unit]["word"] for unit in mutant["kept"]["units"]] == ["waitress"]
     assert (mutant["kept"]["probability"], mutant["kept"]["score"]) == (None, pytest.approx(0.3))
-    lines = "\n".join(explained.lines(case))
+    lines = "\n".join(explained.lines(explained.Flip.model_validate(case)))
     assert "0.4: The waitress was kind to us." in lines
     assert "keep it: … waitress … (score 0.3, below 0.5)" in lines
     assert "keep it: … kind … (score 0.6, above 0.5)" in lines

@@ -1,0 +1,260 @@
+"""The figures of a run, counted from its tables: each function gives one block of the summary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Literal
+
+from harness import __version__
+from harness.core import DUPLICATE, KEY_SEPARATOR, UNREAD, JsonObject
+from harness.plugins import Nouns
+from harness.report.rates import SCORES, discarded, results
+from harness.report.summary import (
+    SCHEMA,
+    Accuracy,
+    Answers,
+    Cases,
+    Documents,
+    Meeting,
+    Noise,
+    Requests,
+    Seconds,
+    Summary,
+    Tokens,
+    parsed,
+)
+from harness.statistics import f1, rate, wilson
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from harness.answering.budget import Prices
+    from harness.answering.runner import Counts
+    from harness.folder import RunFolder
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the tables of a run do not hold; ``settings`` are what the summary repeats of the suite's."""
+
+    status: Literal["complete", "partial", "interrupted"]
+    suite: str
+    task: str
+    model: str
+    parser: str
+    documents: int
+    shortened: int
+    nouns: Nouns
+    settings: JsonObject
+    repeats: int
+    confirm: int
+    counts: Counts
+    prices: Prices | None
+    facts: Mapping[str, object]
+    seconds: float
+
+
+def build(folder: RunFolder, facts: Facts, additions: Mapping[str, object] | None = None) -> Summary:
+    """Return the summary of the run in ``folder``; ``additions`` are the blocks that the suite adds.
+
+    Raises ``RunError`` where an addition or a setting has the name of a block and another form.
+    """
+    cases, answers, verdicts, noise_rows = (
+        folder.scan(name) for name in ("cases", "answers", "verdicts", "noise")
+    )
+    sets = attribute_sets(verdicts, facts.settings)
+    values: dict[str, object] = {
+        "schema": SCHEMA,
+        "version": __version__,
+        "status": facts.status,
+        "suite": facts.suite,
+        "task": facts.task,
+        "model": facts.model,
+        "parser": facts.parser,
+        "nouns": facts.nouns,
+        **facts.settings,
+        "documents": Documents(read=facts.documents, eligible=eligible(cases), shortened=facts.shortened),
+        "cases": case_counts(cases),
+        "requests": requests(facts.counts),
+        "answers": answer_counts(answers),
+        "accuracy": accuracy(cases, answers),
+        "results": results(verdicts, sets, facts.confirm > 0, noise_rows),
+        "venn": venn(verdicts, sets),
+        "discarded": discarded(folder.scan("discarded"), cases),
+        "noise": noise(noise_rows, facts.repeats),
+        "tokens": tokens(facts.counts),
+        "cost_usd": cost(facts.counts, facts.prices),
+        "model_facts": dict(facts.facts),
+        "seconds": Seconds(total=round(facts.seconds, 3)),
+        **(additions or {}),
+    }
+    return parsed(values, f"suite {facts.suite!r}")
+
+
+def attribute_sets(verdicts: pl.LazyFrame, settings: JsonObject) -> list[tuple[str, ...]]:
+    """Return the sets of attributes changed together: all that the settings allow, else those judged."""
+    import polars as pl
+
+    attributes, order = settings.get("attributes"), settings.get("order")
+    if isinstance(attributes, Sequence) and isinstance(order, int):
+        names = [str(name) for name in attributes]
+        return [chosen for size in range(1, order + 1) for chosen in combinations(names, size)]
+    labelled = verdicts.filter(pl.col("relation") != SCORES)
+    judged = labelled.select("attributes").unique().collect()["attributes"].to_list()
+    return sorted(map(tuple, judged), key=lambda names: (len(names), names))
+
+
+def requests(counts: Counts) -> Requests:
+    """Return what was asked, from the runner's counts."""
+    return Requests(
+        unique=counts.unique,
+        cached=counts.cached,
+        sent=counts.sent,
+        retried=counts.retried,
+        failed=counts.failed,
+    )
+
+
+def tokens(counts: Counts) -> Tokens:
+    """Return the tokens of all distinct replies, from the runner's counts."""
+    return Tokens(
+        prompt=counts.prompt_tokens, completion=counts.completion_tokens, cached=counts.cached_tokens
+    )
+
+
+def cost(counts: Counts, prices: Prices | None) -> float | None:
+    """Return USD for all distinct replies of the audit, None where the prices are not known."""
+    if prices is None:
+        return None
+    return prices.of(counts.prompt_tokens, counts.completion_tokens, counts.cached_tokens)
+
+
+def case_counts(cases: pl.LazyFrame) -> Cases:
+    """Count mutants made, valid, discarded (by reason) and duplicate; originals are not cases made."""
+    import polars as pl
+
+    rows = cases.filter(pl.col("role") != "original").group_by("reason").len().collect().rows()
+    by_reason = {str(reason): count for reason, count in rows if reason not in (None, DUPLICATE)}
+    valid = sum(count for reason, count in rows if reason is None)
+    duplicate = sum(count for reason, count in rows if reason == DUPLICATE)
+    invalid = sum(by_reason.values())
+    return Cases(
+        generated=valid + invalid + duplicate,
+        valid=valid,
+        discarded=invalid,
+        discarded_by_reason=dict(sorted(by_reason.items())),
+        duplicate=duplicate,
+    )
+
+
+def eligible(cases: pl.LazyFrame) -> int:
+    """Count the documents with at least one case."""
+    import polars as pl
+
+    return int(cases.select(pl.col("document").n_unique()).collect(engine="streaming").item())
+
+
+def answer_counts(answers: pl.LazyFrame) -> Answers:
+    """Count how many cases were answered in each way."""
+    rows = dict(answers.group_by("outcome").len().collect().rows())
+    return Answers.model_validate({name: int(rows.get(name, 0)) for name in ("read", *UNREAD)})
+
+
+def first_reply(answers: pl.LazyFrame, outcome: str) -> str | None:
+    """Return the first reply that was read as ``outcome``, or why there was none; None without any."""
+    import polars as pl
+
+    replies = answers.filter(pl.col("outcome") == outcome).select("reply").head(1).collect()["reply"]
+    return None if replies.is_empty() else replies[0]
+
+
+def accuracy(cases: pl.LazyFrame, answers: pl.LazyFrame) -> Accuracy | None:
+    """Return how good the model is on the originals whose answers were read (HINTER, Table 5); None without
+    gold labels.
+
+    ``rate``: the answer is the gold set exactly. ``micro_f1`` over all labels together; ``macro_f1`` the mean
+    over the labels that occur among gold labels or answers.
+    """
+    import polars as pl
+
+    gold = cases.filter((pl.col("role") == "original") & pl.col("expected").is_not_null()).select(
+        "id", "expected"
+    )
+    both = gold.join(answers.select("case", "outcome", "labels"), left_on="id", right_on="case")
+    read = both.filter(pl.col("outcome") == "read").with_columns(
+        hit=pl.col("expected").list.set_intersection("labels"),
+        missed=pl.col("expected").list.set_difference("labels"),
+        wrong=pl.col("labels").list.set_difference("expected"),
+    )
+    exact = (pl.col("missed").list.len() == 0) & (pl.col("wrong").list.len() == 0)
+    total, correct = read.select(pl.len(), exact.sum().alias("correct")).collect().row(0)
+    if not total:
+        return None
+    micro, macro = _f1(read)
+    return Accuracy(
+        originals=int(total),
+        correct=int(correct),
+        rate=rate(int(correct), int(total)),
+        ci95=wilson(int(correct), int(total)),
+        micro_f1=micro,
+        macro_f1=macro,
+    )
+
+
+def _f1(read: pl.LazyFrame) -> tuple[float | None, float | None]:
+    """Micro- and macro-F1 from the labels hit, missed and wrongly given, by row."""
+    import polars as pl
+
+    kinds = ("hit", "missed", "wrong")
+    rows = [
+        read.select(label=kind).explode("label").drop_nulls().with_columns(kind=pl.lit(kind))
+        for kind in kinds
+    ]
+    counts: dict[str, dict[str, int]] = {}
+    for label, kind, number in pl.concat(rows).group_by("label", "kind").len().collect().rows():
+        counts.setdefault(label, dict.fromkeys(kinds, 0))[kind] = number
+    if not counts:
+        return (None, None)
+    sums = {kind: sum(by_kind[kind] for by_kind in counts.values()) for kind in kinds}
+    return (f1(**sums), sum(f1(**by_kind) for _, by_kind in sorted(counts.items())) / len(counts))
+
+
+def venn(verdicts: pl.LazyFrame, sets: Sequence[tuple[str, ...]]) -> list[Meeting]:
+    """Count, for each pair of attributes, the originals biased by each kind alone or several (RQ4.2)."""
+    import polars as pl
+
+    biased = verdicts.filter(pl.col("status") == "biased")
+    pairs = []
+    for first, second in (names for names in sets if len(names) == 2):
+        kinds = {first: [first], second: [second], f"{first}+{second}": [first, second]}
+        key = pl.col("attributes").list.join(KEY_SEPARATOR)
+        shows = [(key == KEY_SEPARATOR.join(k)).any().alias(name) for name, k in kinds.items()]
+        rows = biased.group_by("document").agg(shows).select(*kinds).collect().rows()
+        regions: dict[str, int] = {}
+        for flags in rows:
+            name = " & ".join(kind for kind, biased_on in zip(kinds, flags, strict=True) if biased_on)
+            if name:
+                regions[name] = regions.get(name, 0) + 1
+        pairs.append(Meeting(attributes=(first, second), regions=dict(sorted(regions.items()))))
+    return pairs
+
+
+def noise(rows: pl.LazyFrame, repeats: int) -> Noise:
+    """Return the self-flip rate: how often an original's answer, asked again, is not the first one.
+
+    ``rate`` is over the repeated answers that were read, the unit in which a mutant flips too.
+    """
+    import polars as pl
+
+    total = rows.select("asked", "read", "flips").sum().collect().row(0, named=True)
+    read, flips = int(total["read"] or 0), int(total["flips"] or 0)
+    return Noise(
+        repeats=repeats,
+        originals=int(rows.filter(pl.col("read") > 0).select(pl.len()).collect().item()),
+        answers=read,
+        flips=flips,
+        rate=rate(flips, read),
+        ci95=wilson(flips, read),
+    )

@@ -1,0 +1,62 @@
+"""The whole report of a run as Markdown, its tables as GitHub draws them: for issues, wikis and CI."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from harness.report import results, wording
+from harness.report.cells import written
+from harness.report.summary import Summary
+from harness.sections import Section, Table
+
+_SPECIAL = re.compile(r"([\\`*_\[\]<>|#~])")
+
+
+def render(summary: Summary) -> str:
+    """Return the report: headline, what is missing, notes, results, sections."""
+    return "\n\n".join(_blocks(summary)) + "\n"
+
+
+def _blocks(summary: Summary) -> Iterator[str]:
+    yield f"# What changes the answers of {escaped(summary.model)}"
+    yield escaped(f"Task {summary.task}, suite {summary.suite}: {wording.made_of(summary)}.")
+    missing = [*filter(None, [wording.chosen(summary)]), *wording.missing(summary)]
+    if missing:
+        yield "\n".join(f"> {escaped(line)}" for line in missing)
+    yield escaped(wording.headline(summary))
+    yield "\n".join(f"- {escaped(note)}" for note in wording.notes(summary))
+    rows = [row for row in summary.results if row.tests]
+    tables = ["## Results", results.CAPTION, table(results.table(rows))] if rows else []
+    sections = [part for section in summary.sections for part in _section(section)]
+    conclusive = summary.headline is not None  # the suite's sections are its findings; else its results are
+    yield from (*sections, *tables) if conclusive else (*tables, *sections)
+
+
+def _section(section: Section) -> Iterator[str]:
+    yield f"## {escaped(section.title)}"
+    if section.text:
+        yield escaped(section.text)
+    if section.table:
+        yield table(section.table)
+    if section.notes:
+        yield "\n".join(f"- {escaped(note)}" for note in section.notes)
+
+
+def table(drawn: Table) -> str:
+    """Return a table with its footnotes as a numbered list."""
+    notes = [head.note for head in drawn.heads if head.note]
+    names = [
+        escaped(head.name) + (f" ({notes.index(head.note) + 1})" if head.note else "") for head in drawn.heads
+    ]
+    rules = ["---", *("---:" for _ in names[1:])]
+    rows = [[escaped(written(cell)) for cell in row] for row in drawn.rows]
+    lines = [f"| {' | '.join(cells)} |" for cells in (names, rules, *rows)]
+    if notes:
+        lines += ["", *(f"{number}. {escaped(note)}" for number, note in enumerate(notes, 1))]
+    return "\n".join(lines)
+
+
+def escaped(text: str) -> str:
+    """Return ``text`` in one line, without what Markdown or HTML would take for a mark."""
+    return _SPECIAL.sub(r"\\\1", wording.visible(" ".join(text.split())))

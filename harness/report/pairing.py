@@ -1,0 +1,160 @@
+"""Two or more runs, case by case: who is biased where, and what one suite made and found.
+
+Two models asked about the same cases are compared by McNemar's test on biased or benign, which knows what two
+separate rates do not, that both are of the same texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from harness.core import KEY_SEPARATOR
+from harness.report.rates import SCORES
+from harness.report.summary import Block, Interval, Summary
+from harness.statistics import adjusted, flip_test, mcnemar, rate, wilson
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run to compare: how it is called, its summary, and its table of verdicts."""
+
+    name: str
+    summary: Summary
+    verdicts: pl.LazyFrame
+
+
+class Suited(Block):
+    """What the suite of one run made of its texts and found; its tests are verdicts, whatever their unit."""
+
+    name: str
+    suite: str
+    groups: int
+    cases: int
+    tests: int
+    biased: int
+    rate: float | None
+    ci95: Interval | None
+    originals: int
+    biased_originals: int
+
+
+class Paired(Block):
+    """The cases of one attribute set that two runs judged, by the runs in which they are biased."""
+
+    first: str
+    second: str
+    attributes: tuple[str, ...]
+    cases: int
+    both: int
+    only_first: int
+    only_second: int
+    neither: int
+    p: float
+    p_by_original: float
+    p_holm: float
+
+
+def paired(runs: Sequence[Run]) -> list[Paired]:
+    """Return, for every two runs of one suite that share cases, a row an attribute set: how many cases only
+    one of them is biased on, with McNemar's p, corrected by Holm over the attribute sets of these two runs,
+    and the p of a permutation of whole originals."""
+    pairs: list[Paired] = []
+    for first, second in combinations(runs, 2):
+        if first.summary.suite == second.summary.suite:
+            rows = list(_joined(first, second))
+            corrected = adjusted([row.p for row in rows])
+            for row, p in zip(rows, corrected, strict=True):
+                pairs.append(row.model_copy(update={"p_holm": p}))
+    return pairs
+
+
+def _joined(first: Run, second: Run) -> Iterator[Paired]:
+    """The rows of two runs, their p not corrected yet."""
+    import polars as pl
+
+    one, other = (_decided(run.verdicts) for run in (first, second))
+    counts = (
+        one.join(other, on=["case", "other", "key", "document"], suffix="_second")
+        .group_by("key", "document")
+        .agg(
+            cases=pl.len(),
+            both=(pl.col("biased") & pl.col("biased_second")).sum(),
+            only_first=(pl.col("biased") & ~pl.col("biased_second")).sum(),
+            only_second=(~pl.col("biased") & pl.col("biased_second")).sum(),
+        )
+        .sort("document")
+        .group_by("key")
+        .agg(
+            pl.col("cases", "both", "only_first", "only_second").sum(),
+            more=pl.col("only_first").cast(pl.Int64) - pl.col("only_second").cast(pl.Int64),
+        )
+        .sort(pl.col("key").str.count_matches(KEY_SEPARATOR, literal=True), "key")
+        .collect()
+    )
+    for key, cases, both, only_first, only_second, more in counts.iter_rows():
+        p = mcnemar(only_first, only_second)
+        yield Paired(
+            first=first.name,
+            second=second.name,
+            attributes=tuple(key.split(KEY_SEPARATOR)),
+            cases=cases,
+            both=both,
+            only_first=only_first,
+            only_second=only_second,
+            neither=cases - both - only_first - only_second,
+            p=p,
+            p_by_original=flip_test([number for number in more if number]),
+            p_holm=p,
+        )
+
+
+def _decided(verdicts: pl.LazyFrame) -> pl.LazyFrame:
+    """The tests that are biased or benign; a difference of scores is neither."""
+    import polars as pl
+
+    status = pl.col("status")
+    return verdicts.filter((pl.col("relation") != SCORES) & status.is_in(["biased", "benign"])).select(
+        "case",
+        "document",
+        pl.col("other").fill_null(""),
+        key=pl.col("attributes").list.join(KEY_SEPARATOR),
+        biased=status == "biased",
+    )
+
+
+def of_suite(run: Run) -> Suited:
+    """Return what one suite made of its texts and found, whatever it is (BiasFinder, Table 6)."""
+    import polars as pl
+
+    tests = run.verdicts.filter(pl.col("relation") != SCORES)
+    biased = pl.col("status") == "biased"
+    row = (
+        tests.select(
+            tests=pl.len(),
+            biased=biased.sum(),
+            benign=(pl.col("status") == "benign").sum(),
+            originals=pl.col("document").n_unique(),
+            biased_originals=pl.col("document").filter(biased).n_unique(),
+        )
+        .collect()
+        .row(0, named=True)
+    )
+    decided = row["biased"] + row["benign"]
+    return Suited(
+        name=run.name,
+        suite=run.summary.suite,
+        groups=run.summary.documents.eligible,
+        cases=run.summary.cases.valid,
+        tests=row["tests"],
+        biased=row["biased"],
+        rate=rate(row["biased"], decided),
+        ci95=wilson(row["biased"], decided),
+        originals=row["originals"],
+        biased_originals=row["biased_originals"],
+    )

@@ -1,0 +1,189 @@
+"""How often answers changed: the rows of the results, and what the discarded mutants would have shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from harness.core import KEY_SEPARATOR, NEAR_TIE
+from harness.report.summary import Discarded, Flips, Interval, ResultRow
+from harness.statistics import (
+    adjusted,
+    cluster_bootstrap,
+    clustered_rate_difference,
+    equal_rates,
+    rate,
+    rate_difference,
+    wilson,
+)
+
+if TYPE_CHECKING:
+    import polars as pl
+
+SCORES = "paired scores"
+NOT_COUNTS = ("key", "document", "relation", "weighted", "weights")
+
+
+def results(
+    verdicts: pl.LazyFrame,
+    sets: Sequence[tuple[str, ...]],
+    confirmed: bool = False,
+    asked_again: pl.LazyFrame | None = None,
+) -> list[ResultRow]:
+    """Return a row for each set of attributes changed together, atomic first (HINTER, RQ1).
+
+    A difference between two scores is no finding by itself, so paired scores have no row here.
+    ``confirmed``: the flips were asked again; else how many held is not known. ``asked_again``: the table of
+    noise, for the excess of flips over self-flips.
+    """
+    counts = _by_original(verdicts)
+    parted = {key: rows for (key,), rows in counts.group_by("key", maintain_order=True)}
+    empty = counts.clear()
+    repeated = _self_flips(asked_again)
+    rows = [
+        _result(names, parted.get(KEY_SEPARATOR.join(names), empty), repeated, confirmed) for names in sets
+    ]
+    corrected = iter(adjusted([row.p for row in rows if row.p is not None]))
+    return [row if row.p is None else row.model_copy(update={"p_holm": next(corrected)}) for row in rows]
+
+
+def _by_original(verdicts: pl.LazyFrame) -> pl.DataFrame:
+    """The counts of each attribute set (``key``) in each document, sorted by both."""
+    import polars as pl
+
+    status, hidden = pl.col("status"), pl.col("hidden")
+    tie = pl.col("margin") < NEAR_TIE
+    tie_is_known = tie.is_not_null() & ~(
+        tie & pl.col("margin_is_bound").fill_null(value=False)
+    )  # a bound below says nothing
+    return (
+        verdicts.filter(pl.col("relation") != SCORES)
+        .with_columns(key=pl.col("attributes").list.join(KEY_SEPARATOR))
+        .group_by("key", "document")
+        .agg(
+            tests=pl.len(),
+            biased=(status == "biased").sum(),
+            benign=(status == "benign").sum(),
+            undetermined=(status == "undetermined").sum(),
+            hidden=(hidden == "yes").sum(),
+            not_hidden=(hidden == "no").sum(),
+            hidden_undetermined=(hidden == "undetermined").sum(),
+            confirmed=pl.col("confirmed").sum(),
+            near_ties=((status == "biased") & tie & tie_is_known).sum(),
+            margins=((status == "biased") & tie_is_known).sum(),
+            relation=pl.col("relation").first(),
+            weighted=(pl.col("weight") * (status == "biased")).sum(),
+            weights=(pl.col("weight") * status.is_in(["biased", "benign"])).sum(),
+        )
+        .sort("key", "document")
+        .collect()
+    )
+
+
+def _self_flips(asked_again: pl.LazyFrame | None) -> dict[str, tuple[int, int]]:
+    """By document how many repeated answers were not the first one, of how many read."""
+    if asked_again is None:
+        return {}
+    summed = asked_again.group_by("document").sum().select("document", "flips", "read")
+    return {document: (flips, read) for document, flips, read in summed.collect().iter_rows() if read}
+
+
+def _result(
+    attributes: tuple[str, ...],
+    rows: pl.DataFrame,
+    repeated: Mapping[str, tuple[int, int]],
+    confirmed: bool,
+) -> ResultRow:
+    total = {name: int(rows[name].sum()) for name in rows.columns if name not in NOT_COUNTS}
+    decided = rows["biased"] + rows["benign"]
+    determined = total["hidden"] + total["not_hidden"]
+    estimated_rate, estimated_ci95 = _estimate(rows)
+    excess, excess_ci95, p = _excess(rows, repeated)
+    return ResultRow(
+        kind="atomic" if len(attributes) == 1 else "intersectional",
+        relation=rows["relation"][0] if rows.height else None,
+        attributes=attributes,
+        tests=total["tests"],
+        biased=total["biased"],
+        benign=total["benign"],
+        undetermined=total["undetermined"],
+        rate=rate(total["biased"], total["biased"] + total["benign"]),
+        ci95=wilson(total["biased"], total["biased"] + total["benign"]),
+        ci95_by_original=cluster_bootstrap(rows["biased"].to_list(), decided.to_list()),
+        estimated_rate=estimated_rate,
+        estimated_ci95=estimated_ci95,
+        excess=excess,
+        excess_ci95=excess_ci95,
+        p=p,
+        p_holm=None,
+        hidden=total["hidden"],
+        not_hidden=total["not_hidden"],
+        hidden_rate=rate(total["hidden"], determined),
+        hidden_ci95=wilson(total["hidden"], determined),
+        hidden_undetermined=total["hidden_undetermined"],
+        confirmed=total["confirmed"] if confirmed else None,
+        near_ties=total["near_ties"] if total["margins"] else None,
+        originals=rows.height,
+        biased_originals=int((rows["biased"] > 0).sum()),
+    )
+
+
+def _excess(
+    rows: pl.DataFrame, repeated: Mapping[str, tuple[int, int]]
+) -> tuple[float | None, Interval | None, float | None]:
+    """By how much the flip rate is above the self-flip rate of the same originals, its interval, and the p
+    that it is not; all None where noise was not measured. The interval is by original, or Newcombe's where
+    that one is a point or cannot be had."""
+    flips = [(biased, biased + benign) for biased, benign in rows.select("biased", "benign").iter_rows()]
+    again = [repeated.get(document, (0, 0)) for document in rows["document"]]
+    difference = clustered_rate_difference(flips, again)
+    if difference is None or difference.interval[0] == difference.interval[1]:
+        first, second = (
+            (sum(part for part, _ in counts), sum(n for _, n in counts)) for counts in (flips, again)
+        )
+        difference = rate_difference(first, second)
+    p = equal_rates(flips, again)
+    return (None, None, p) if difference is None else (difference.difference, difference.interval, p)
+
+
+def _estimate(rows: pl.DataFrame) -> tuple[float | None, Interval | None]:
+    """The rate of all mutants that the drawn ones stand for (the ratio of weighted sums, Hájek), with an
+    interval by original; both None where none was drawn from more."""
+    whole = float(rows["weights"].sum())
+    decided = float((rows["biased"] + rows["benign"]).sum())
+    if not whole or abs(whole - decided) < 1e-9:
+        return None, None
+    interval = cluster_bootstrap(rows["weighted"].to_list(), rows["weights"].to_list())
+    return float(rows["weighted"].sum()) / whole, interval
+
+
+def discarded(verdicts: pl.LazyFrame, cases: pl.LazyFrame) -> Discarded | None:
+    """Return what the discarded mutants would have shown: the false positives that the invariant avoids
+    (HINTER, RQ3), in all and by reason; None where they were not asked."""
+    import polars as pl
+
+    status = pl.col("status")
+    reasons = cases.select("id", "reason").filter(pl.col("reason").is_not_null())
+    rows = (
+        verdicts.join(reasons, left_on="case", right_on="id")
+        .group_by("reason")
+        .agg(biased=(status == "biased").sum(), benign=(status == "benign").sum(), tests=pl.len())
+        .sort("reason")
+        .collect(engine="streaming")
+    )
+    if not rows.height:
+        return None
+    by_reason = {reason: _flips(part) for (reason,), part in rows.group_by("reason", maintain_order=True)}
+    return Discarded(**_flips(rows).model_dump(), by_reason=by_reason)
+
+
+def _flips(rows: pl.DataFrame) -> Flips:
+    tests, biased, benign = (int(rows[name].sum()) for name in ("tests", "biased", "benign"))
+    decided = biased + benign
+    return Flips(
+        tests=tests,
+        biased=biased,
+        undetermined=tests - decided,
+        rate=rate(biased, decided),
+        ci95=wilson(biased, decided),
+    )

@@ -1,0 +1,84 @@
+"""What ``review.json`` holds, as the terminal shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from harness.numerals import UNKNOWN
+from harness.report.summary import Block, Interval
+
+
+class Mean(Block):
+    """A mean of scores with its 95 % interval by document."""
+
+    mean: float | None
+    ci95: Interval | None
+
+
+class Consistency(Block):
+    """The share of texts whose label is the expected one, with its 95 % interval."""
+
+    rate: float | None
+    ci95: Interval | None
+
+
+class Kind(Block):
+    """What annotators say of the cases of one kind."""
+
+    kind: str
+    cases: int
+    ratings: int
+    label_consistency: Consistency
+    relevancy: Mean
+    fluency: Mean
+
+
+class Kappa(Block):
+    """How far annotators agree beyond chance, on so many cases."""
+
+    items: int
+    kappa: float | None
+    ci95: Interval | None
+
+
+class Pair(Kappa):
+    """The agreement of two annotators."""
+
+    annotators: tuple[str, str]
+
+
+class Agreement(Block):
+    """Cohen's kappa of every two annotators and, of more than two, Fleiss' of all."""
+
+    cohen: tuple[Pair, ...]
+    fleiss: Kappa | None
+
+
+class Review(Block):
+    """What annotators say of a run's cases, and how far they agree, by column of the sheet."""
+
+    kinds: tuple[Kind, ...]
+    agreement: Mapping[str, Agreement]
+
+
+def lines(review: Review) -> Iterator[str]:
+    """Yield the table and the agreement, a line each."""
+    yield f"{'':<24}{'cases':>6}{'ratings':>9}  {'label consistent':<28}{'relevancy':<26}fluency"
+    for row in review.kinds:
+        label = _figure(row.label_consistency.rate, row.label_consistency.ci95)
+        relevancy, fluency = (_figure(mean.mean, mean.ci95) for mean in (row.relevancy, row.fluency))
+        yield f"{row.kind:<24}{row.cases:>6}{row.ratings:>9}  {label:<28}{relevancy:<26}{fluency}"
+    for column, agreement in review.agreement.items():
+        for pair in agreement.cohen:
+            who = " and ".join(pair.annotators)
+            kappa = _figure(pair.kappa, pair.ci95)
+            yield f"{column}: Cohen's kappa of {who} {kappa}, {pair.items} cases"
+        if agreement.fleiss:
+            kappa = _figure(agreement.fleiss.kappa, agreement.fleiss.ci95)
+            yield f"{column}: Fleiss' kappa of all {kappa}, {agreement.fleiss.items} cases"
+
+
+def _figure(value: float | None, between: Interval | None) -> str:
+    if value is None:
+        return UNKNOWN
+    return f"{value:.2f}" + (f" ({between[0]:.2f} to {between[1]:.2f})" if between else "")

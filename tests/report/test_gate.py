@@ -1,0 +1,110 @@
+"""``--fail-above``: crossed or passed where that is certain or well supported, else not decided."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.report import gate
+from harness.report.summary import ResultRow, Summary
+from tests.report.builders import ZERO_ANSWERS, row, summary_of
+
+
+def row_of(biased: int, benign: int, undetermined: int) -> ResultRow:
+    decided = biased + benign
+    return row(
+        "gender",
+        tests=decided + undetermined,
+        biased=biased,
+        undetermined=undetermined,
+        rate=biased / decided if decided else None,
+    )
+
+
+@pytest.mark.parametrize(
+    ("counts", "expected"),
+    [
+        ((6, 94, 0), "crossed"),
+        ((5, 95, 0), "passed"),
+        ((0, 0, 0), "undecided"),
+        ((0, 0, 9), "undecided"),
+        ((6, 0, 94), "crossed"),  # even if all the others are benign
+        ((0, 95, 5), "passed"),  # even if all the others are biased
+        ((5, 75, 20), "crossed"),  # 80 % decided: the observed rate, 6.25 %, decides
+        ((4, 76, 20), "passed"),  # 5 % observed
+        ((5, 74, 21), "undecided"),  # 79 % decided
+        ((1, 70, 29), "undecided"),
+    ],
+)
+def test_a_row_against_a_limit_of_five_percent(counts: tuple[int, int, int], expected: str) -> None:
+    assert gate.decide(row_of(*counts), 0.05) == expected
+
+
+@given(st.integers(0, 50), st.integers(0, 50), st.integers(0, 50), st.floats(0, 1))
+def test_what_is_certain_stays_so_however_the_undetermined_tests_turn_out(
+    biased: int, benign: int, undetermined: int, limit: float
+) -> None:
+    decision = gate.decide(row_of(biased, benign, undetermined), limit)
+    whole = {
+        gate.decide(row_of(biased + turned, benign + undetermined - turned, 0), limit)
+        for turned in range(undetermined + 1)
+    }
+    if len(whole) == 1:
+        assert {decision} == whole
+
+
+def run(*rows: ResultRow, status: str = "complete", **answers: int) -> Summary:
+    return summary_of(*rows, status=status, answers={**ZERO_ANSWERS, **answers})
+
+
+CROSSED, PASSED, UNREAD = row_of(9, 1, 0), row_of(0, 10, 0), row_of(0, 0, 9)
+EMPTY = row("body")
+
+
+@pytest.mark.parametrize(
+    ("summary", "limit", "expected"),
+    [
+        (run(PASSED, EMPTY), 0.05, 0),
+        (run(PASSED, CROSSED), 0.05, 1),
+        (run(UNREAD, CROSSED), 0.05, 1),
+        (run(PASSED, UNREAD), 0.05, 3),
+        (run(EMPTY), 0.05, 3),
+        (run(), 0.05, 3),
+        (run(PASSED, CROSSED), None, 0),
+        (run(), None, 0),
+        (run(UNREAD), None, 3),
+        (run(PASSED, status="partial"), 0.05, 3),
+        (run(CROSSED, status="partial"), 0.05, 1),
+        (run(CROSSED, status="interrupted"), 0.05, 130),
+        (run(UNREAD, status="interrupted"), None, 130),
+    ],
+)
+def test_exit_codes(summary: Summary, limit: float | None, expected: int) -> None:
+    gated = None if limit is None else gate.gate(summary.results, limit)
+    assert gate.exit_code(summary, gated) == expected
+    if expected in (1, 3) and summary.status == "complete":
+        assert gate.lines(summary, gated)
+    if expected == 0:
+        assert gate.lines(summary, gated) == []
+
+
+def test_what_is_said() -> None:
+    unread = run(UNREAD, unparsed=12)
+    gated = gate.gate(unread.results, 0.05)
+    assert gate.lines(unread, gated, "I would rather not say.") == [
+        "gate not decided: 12 of 12 answers are no label (first: 'I would rather not say.')"
+    ]
+    assert gate.lines(unread, None, "a\nb\x1b[31m") == [
+        "no test could be decided: 12 of 12 answers are no label (first: 'a\\nb\\x1b[31m')"
+    ]
+    (line,) = gate.lines(unread, gated, "x" * 500)
+    assert len(line) < 160
+    crossed = run(CROSSED, PASSED)
+    assert gate.lines(crossed, gate.gate(crossed.results, 0.05)) == ["gender: rate 0.9000 is above 0.05"]
+    nothing = run(EMPTY)
+    assert gate.lines(nothing, gate.gate(nothing.results, 0.05)) == ["gate not decided: nothing was tested"]
+    stopped = run(row_of(1, 3, 6), read=20)
+    assert gate.lines(stopped, gate.gate(stopped.results, 0.2)) == [
+        "gate not decided: 4 of 10 tests are decided, answers are missing"
+    ]
