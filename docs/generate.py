@@ -1,4 +1,4 @@
-"""Write the pages that the code dictates: docs/reference.md. ``python docs/generate.py`` from the repository's root.
+"""Write the page that the code dictates, docs/reference.md: ``python docs/generate.py``, from the root.
 
 ``tests/test_docs.py`` fails where a page is not what this gives.
 """
@@ -35,10 +35,10 @@ FILES = {
 }
 HEAD = """# Reference
 
-Every key of a configuration with its command-line option, and every column of a run's tables. Made from the code by
-`python docs/generate.py`; [summary.schema.json](summary.schema.json) is the schema of `summary.json`.
+Every key of a configuration with its command-line option, and every column of a run's tables. Made from the
+code by `python docs/generate.py`. [summary.schema.json](summary.schema.json) is the schema of `summary.json`.
 
-An option on the command line wins over the key. `hinter run --help` lists the options under the same headings.
+An option on the command line wins over the key. `hinter run --help` lists the options by heading.
 """
 SECTIONS: Mapping[str, tuple[str, type[Options]]] = {
     "": ("What the whole run needs, at the top of the file.", RunConfig),
@@ -139,18 +139,16 @@ def bound_of(mark: object) -> str:
 def default(field: FieldInfo) -> str:
     """Return the default of a field as TOML writes it; "" where there is none."""
     value = field.get_default()
-    if field.is_required() or value is None:
-        return ""
-    if isinstance(value, bool):
-        return f"`{str(value).lower()}`"
+    return "" if field.is_required() or value is None else f"`{written(value)}`"
+
+
+def written(value: object) -> str:
     if isinstance(value, tuple):
-        return f"`[{', '.join(f'"{item}"' for item in value)}]`" if value else "`[]`"
+        return f"[{', '.join(map(written, value))}]"
+    if isinstance(value, bool):
+        return str(value).lower()
     return (
-        f'`"{value}"`'
-        if isinstance(value, str)
-        else f"`{value:g}`"
-        if isinstance(value, float)
-        else f"`{value}`"
+        f'"{value}"' if isinstance(value, str) else f"{value:g}" if isinstance(value, float) else str(value)
     )
 
 
