@@ -51,14 +51,25 @@ def parser(plain_parser: SpacyParser) -> CachedParser:
     return CachedParser(plain_parser)
 
 
-@pytest.fixture(scope="session")
-def smollm2_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The embedded model's weights; of several processes one fetches them, and the others wait."""
+@pytest.fixture(scope="module")
+def smollm2_file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The embedded model's weights; of several processes one fetches them, and the others wait.
+
+    Beside other processes the model has one core: threads that wait for one another by spinning are slow
+    where they share cores.
+    """
     with _alone(tmp_path_factory.getbasetemp().parent / "weights.lock"):
         try:
-            return weights.fetch()
+            file = weights.fetch()
         except ModelError as error:
             pytest.skip(f"the weights of the embedded model cannot be fetched here: {error}")
+    if "PYTEST_XDIST_WORKER" in os.environ and hasattr(os, "sched_setaffinity"):
+        cores = sorted(os.sched_getaffinity(0))
+        os.sched_setaffinity(0, cores[os.getpid() % len(cores) :][:1])
+        yield file
+        os.sched_setaffinity(0, cores)
+    else:
+        yield file
 
 
 @contextmanager

@@ -23,6 +23,7 @@ def url(smollm2_file: Path) -> Iterator[str]:
     params.model_alias = {"smollm2"}
     params.hostnames, params.port = ["127.0.0.1"], 0
     params.n_parallel, params.n_ctx, params.kv_unified, params.verbosity = 2, 4096, False, -1
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
     server = xllamacpp.Server(params)
     yield f"{server.listening_address}/v1"
     del server
