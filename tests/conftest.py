@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from harness.errors import ModelError
 from harness.language.parsers import CachedParser, SpacyParser, default_pipeline
@@ -17,6 +18,9 @@ from harness.models import weights
 ROOT = Path(__file__).parents[1]
 WORKERS_PER_CORE = 2  # many tests wait, for a process to start or a server to end
 MOST_WORKERS = 8  # each loads a spaCy pipeline and the embedded model, 0.4 GB
+
+settings.register_profile("unhurried", deadline=None)  # a loaded machine fails no test
+settings.load_profile("unhurried")
 
 
 @pytest.hookimpl(tryfirst=True)

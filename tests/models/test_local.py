@@ -32,7 +32,7 @@ def request(text: str) -> Request:
 
 
 @pytest.fixture(scope="module")
-def smollm2(smollm2_file: Path -> Iterator[local.LlamaModel]:
+def smollm2(smollm2_file: Path) -> Iterator[local.LlamaModel]:
     model = local.LlamaModel(llama.smollm2())
     yield model
     asyncio.run(model.close())

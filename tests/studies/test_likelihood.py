@@ -244,7 +244,7 @@ def test_other_models_are_told(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def smollm2(smollm2_file: Path -> Llama:
+def smollm2(smollm2_file: Path) -> Llama:
     return open_smollm2()
 
 
