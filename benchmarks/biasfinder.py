@@ -28,11 +28,12 @@ from harness.language.spacy_docs import SpacyReader
 from harness.suites.biasfinder import relation
 from harness.suites.biasfinder.fillers import Casting
 from harness.suites.biasfinder.gender_nouns import GenderNouns
-from harness.suites.biasfinder.names import country_names, gender_names, gender_nouns, occupations
+from harness.suites.biasfinder.names import country_names, gender_names
 from harness.suites.biasfinder.occupation import Occupations
 from harness.suites.biasfinder.sources import Miner
 from harness.suites.biasfinder.suite import BiasFinder
 from harness.suites.biasfinder.templates import Characteristic
+from harness.suites.nouns import gender_nouns, occupations
 
 ROOT = Path(__file__).parents[1]
 FOLDER = (ROOT / os.environ.get("HINTER_SHARED", "../shared") / "data/biasfinder/imdb_small").resolve()

@@ -34,7 +34,8 @@ from harness.audit.assembly import assemble
 from harness.core import Case, Document, DocumentOptions
 from harness.language.parsers import CachedParser, Parse, Parser, SpacyParser, Split, default_pipeline
 from harness.language.verdict_cache import KeptVerdicts
-from harness.suites.hinter import lexicon, pairs
+from harness.suites import lexicon
+from harness.suites.hinter import pairs
 from harness.suites.hinter.suite import Hinter
 from harness.suites.hinter.tag_comparison import SENTENCES, compare
 

@@ -16,7 +16,7 @@ def command() -> None:
 @click.option("--lexicon", "path", help="A lexicon of your own, TOML or a folder [bundled].")
 def list_(path: str | None) -> None:
     """List attributes with their numbers of words and pairs."""
-    from harness.suites.hinter import lexicon
+    from harness.suites import lexicon
 
     for attribute in lexicon.load(path).attributes.values():
         click.echo(
@@ -30,7 +30,7 @@ def list_(path: str | None) -> None:
 @click.option("--lexicon", "path", help="A lexicon of your own, TOML or a folder [bundled].")
 def show(attribute: str, path: str | None) -> None:
     """Show every word of ATTRIBUTE with what may replace it."""
-    from harness.suites.hinter import lexicon
+    from harness.suites import lexicon
 
     found = lexicon.load(path).select([attribute]).attributes[attribute]
     for word, targets in found.targets.items():
@@ -48,7 +48,8 @@ def validate(path: str | None, parser: str) -> int:
     the tagger change number or part of speech.
     """
     from harness.language import parsers
-    from harness.suites.hinter import lexicon, lexicon_lint, pair_checks, validation
+    from harness.suites import lexicon
+    from harness.suites.hinter import lexicon_lint, pair_checks, validation
 
     found = lexicon.load(path)
     faults = [*lexicon_lint.faults(path), *validation.faults(found)]

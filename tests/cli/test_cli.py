@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from harness.answering.runner import GRACE
 from tests.servers import Answer, completion, error, serve
 
 TEXTS = "text,label\n" + "\n".join(
@@ -156,8 +157,9 @@ def test_bad_input_is_one_line_and_exit_2(
     done = hinter(*arguments)
     assert done.returncode == 2, done.stderr
     assert says in done.stderr
-    assert done.stderr.startswith("hinter: ")
-    assert done.stderr.count("\n") == 1, done.stderr
+    lines = [line for line in done.stderr.splitlines() if not line.startswith("texts 0/")]  # how far it is
+    assert len(lines) == 1, done.stderr
+    assert lines[0].startswith("hinter: ")
     assert done.stdout == ""
     assert "secret" not in done.stderr
 
@@ -283,6 +285,13 @@ def start(work: Path, url: str, *more: str) -> subprocess.Popen[str]:
     )
 
 
+def until_stopping(run: subprocess.Popen[str]) -> None:
+    """Wait for the line that answers the first Ctrl-C."""
+    assert run.stderr is not None
+    while "stopping" not in (line := run.stderr.readline()):
+        assert line, "it ended without a word"
+
+
 def test_a_killed_run_sends_only_what_is_missing(work: Path) -> None:
     with serve(slow) as endpoint:
         first = start(work, endpoint.base_url)
@@ -311,12 +320,13 @@ def test_ctrl_c_is_answered_at_once_and_can_be_taken_up(work: Path) -> None:
         run = start(work, endpoint.base_url)
         while len(endpoint.requests) < 60:
             time.sleep(0.02)
+            assert run.poll() is None
         asked = time.perf_counter()
         run.send_signal(signal.SIGINT)
-        out, err = run.communicate(timeout=60)
+        until_stopping(run)
+        assert time.perf_counter() - asked < GRACE
+        out, _ = run.communicate(timeout=60)
         assert run.returncode == 130
-        assert time.perf_counter() - asked < 20
-        assert "stopping" in err
         assert json.loads(out)["status"] == "interrupted"
         before = len(endpoint.requests)
         figures = json.loads(start(work, endpoint.base_url).communicate(timeout=120)[0])
@@ -327,20 +337,21 @@ def test_ctrl_c_is_answered_at_once_and_can_be_taken_up(work: Path) -> None:
 
 def test_a_second_ctrl_c_ends_at_once(work: Path) -> None:
     def hang(body: dict[str, Any], number: int) -> Answer:
-        time.sleep(8 if number > 30 else 0.01)
+        time.sleep(60 if number > 30 else 0.01)
         return completion("Positive")
 
     with serve(hang) as endpoint:
         run = start(work, endpoint.base_url)
         while len(endpoint.requests) < 32:
             time.sleep(0.02)
+            assert run.poll() is None
         run.send_signal(signal.SIGINT)
-        time.sleep(0.5)
+        until_stopping(run)
         asked = time.perf_counter()
         run.send_signal(signal.SIGINT)
         run.communicate(timeout=60)
         assert run.returncode == 130
-        assert time.perf_counter() - asked < 2
+        assert time.perf_counter() - asked < GRACE / 2  # the first one waits that long for what is under way
 
 
 def test_a_partial_run_is_exit_3(work: Path, hinter: Hinter) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.suites.hinter import lexicon
+from harness.suites import lexicon
 
 Hinter = Callable[..., "subprocess.CompletedProcess[str]"]
 

@@ -14,7 +14,7 @@ from harness.core import Document
 from harness.errors import ParserError
 from harness.language import parsers
 from harness.language.parsers import StanzaParser
-from harness.suites.hinter import lexicon
+from harness.suites import lexicon
 from harness.suites.hinter.suite import Hinter
 
 SENTENCES = [

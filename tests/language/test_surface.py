@@ -25,7 +25,8 @@ from harness.language.surface import (
     slot,
     takes_an,
 )
-from harness.suites.hinter import lexicon, mutation
+from harness.suites import lexicon
+from harness.suites.hinter import mutation
 
 
 def mutants(text: str, pairs: Sequence[tuple[str, str]], parser: Parser | None = None) -> list[str]:

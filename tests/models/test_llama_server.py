@@ -13,21 +13,17 @@ import xllamacpp
 
 from harness import config
 from harness.audit import pipeline
-from harness.errors import EndpointError, ModelError
-from harness.models import weights
+from harness.errors import EndpointError
 
 
 @pytest.fixture(scope="module")
-def url() -> Iterator[str]:
-    try:
-        file = weights.fetch()
-    except ModelError as error:
-        pytest.skip(f"the weights of the embedded model cannot be fetched here: {error}")
+def url(smollm2_file: Path) -> Iterator[str]:
     params = xllamacpp.CommonParams()
-    params.model.path = str(file)
+    params.model.path = str(smollm2_file)
     params.model_alias = {"smollm2"}
     params.hostnames, params.port = ["127.0.0.1"], 0
     params.n_parallel, params.n_ctx, params.kv_unified, params.verbosity = 2, 4096, False, -1
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
     server = xllamacpp.Server(params)
     yield f"{server.listening_address}/v1"
     del server

@@ -13,7 +13,7 @@ from harness.answering.margin import log_odds, margin
 from harness.core import Document, Failure, Message, Reply, Request
 from harness.documents.shortening import Shortener
 from harness.errors import ModelError
-from harness.models import llama, local, weights
+from harness.models import llama, local
 
 LABELS = ("Negative", "Positive")
 SAMPLING = {"temperature": 0.0, "max_tokens": 16, "seed": 0, "logprobs": True}
@@ -32,11 +32,7 @@ def request(text: str) -> Request:
 
 
 @pytest.fixture(scope="module")
-def smollm2() -> Iterator[local.LlamaModel]:
-    try:
-        weights.fetch()
-    except ModelError as error:
-        pytest.skip(f"the weights of the embedded model cannot be fetched here: {error}")
+def smollm2(smollm2_file: Path) -> Iterator[local.LlamaModel]:
     model = local.LlamaModel(llama.smollm2())
     yield model
     asyncio.run(model.close())

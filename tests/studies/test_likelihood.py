@@ -20,7 +20,7 @@ from harness import registry
 from harness.core import Failure, JsonObject
 from harness.errors import EndpointError, ModelError, Transient
 from harness.http_client import Key
-from harness.models import causal, endpoint_likelihood, weights
+from harness.models import causal, endpoint_likelihood
 from harness.models.causal import CausalLikelihood
 from harness.models.endpoint_likelihood import PROBE, EndpointLikelihood
 from harness.models.llama import Llama
@@ -244,11 +244,7 @@ def test_other_models_are_told(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def smollm2() -> Llama:
-    try:
-        weights.fetch()
-    except ModelError as problem:
-        pytest.skip(f"the weights of the embedded model cannot be fetched here: {problem}")
+def smollm2(smollm2_file: Path) -> Llama:
     return open_smollm2()
 
 

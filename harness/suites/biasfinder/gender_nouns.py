@@ -9,8 +9,8 @@ from typing import Literal
 from harness.language.persons import Gender
 from harness.language.surface import PARADIGMS, carry_case
 from harness.language.surface import Slot as PronounSlot
-from harness.suites.biasfinder.names import Counterparts
 from harness.suites.biasfinder.templates import Kind, Template
+from harness.suites.nouns import Counterparts
 
 PRONOUN_KINDS: Mapping[PronounSlot, Kind] = {
     "nominative": "pro-spp",

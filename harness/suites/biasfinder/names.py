@@ -1,4 +1,4 @@
-"""The words that fill a template's placeholders: names, gender nouns, occupations (BiasFinder, 4.2 and 5).
+"""The names that fill a template's placeholders (BiasFinder, sections 4.2 and 5).
 
 Names are TOML, bundled or a user's file of the same shape; a missing table defaults to the bundled one::
 
@@ -18,7 +18,6 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -52,22 +51,6 @@ class Names:
         return Names(self.male[:count], self.female[:count])
 
 
-@dataclass(frozen=True, slots=True)
-class Noun:
-    """A noun in singular and plural."""
-
-    singular: str
-    plural: str
-
-
-@dataclass(frozen=True, slots=True)
-class Counterparts:
-    """A noun for a man and its counterpart for a woman."""
-
-    male: Noun
-    female: Noun
-
-
 def gender_names(path: str | Path | None = None) -> Names:
     """Return names that differ only in gender. Raises ``LexiconError`` naming the file and the key."""
     source, table = _table("gender", path)
@@ -97,22 +80,6 @@ def country_names(path: str | Path | None = None) -> Names:
     )
     _unique(names, where)
     return names
-
-
-@cache
-def gender_nouns() -> tuple[Counterparts, ...]:
-    """Return the 22 gender nouns (Table 3), in pairs."""
-    data = read(DATA / "gender_nouns.toml")
-    return tuple(
-        Counterparts(male, female)
-        for male, female in zip(_nouns(data["male"]), _nouns(data["female"]), strict=True)
-    )
-
-
-@cache
-def occupations() -> tuple[Noun, ...]:
-    """Return the 79 gender-neutral occupations (section 5.1)."""
-    return _nouns(read(DATA / "occupations.toml"))
 
 
 def read(path: str | Path) -> dict[str, Any]:
@@ -173,7 +140,3 @@ def _word(value: object, where: str) -> str:
     if not isinstance(value, str) or not value.strip():
         raise LexiconError(f"{where} must be a name")
     return " ".join(value.split())
-
-
-def _nouns(table: Mapping[str, list[str]]) -> tuple[Noun, ...]:
-    return tuple(Noun(*both) for both in zip(table["singular"], table["plural"], strict=True))

@@ -40,12 +40,13 @@ def make(options: BiasFinderOptions, kit: Kit) -> Suite:
     from harness.suites.biasfinder import fillers, names
     from harness.suites.biasfinder.gender_nouns import GenderNouns
     from harness.suites.biasfinder.suite import BiasFinder
+    from harness.suites.nouns import gender_nouns, occupations
 
     limit = options.max_mutants_per_template
     if limit is not None and limit < fillers.LEAST:
         raise ConfigError(f"biasfinder.max_mutants_per_template: give {fillers.LEAST} or more, not {limit}")
-    nouns = GenderNouns(names.gender_nouns())
-    jobs = [noun.singular for noun in names.occupations()]
+    nouns = GenderNouns(gender_nouns())
+    jobs = [noun.singular for noun in occupations()]
     casting = fillers.Casting(
         names.gender_names(options.names).first(options.names_a_class),
         names.country_names(options.names),

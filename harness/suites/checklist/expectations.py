@@ -5,7 +5,7 @@ little is known of the answers. None means that the expectation does not apply; 
 cases.
 
 For tasks with two labels, CheckList's band for neutral applies: an answer near a tie also counts as neutral
-(``linguistic.oracle``).
+(``suites.sentiment_oracle``).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from harness.core import Outcome, Status
-from harness.suites.linguistic.oracle import NEUTRAL, near_tie
+from harness.suites.sentiment_oracle import NEUTRAL, near_tie
 
 SLACK = 1e-9
 

@@ -23,9 +23,9 @@ class CheckListOptions(Options):
 
 def make(options: CheckListOptions, kit: Kit) -> Suite:
     """Make the suite. Raises ``ConfigError`` and ``ParserError``."""
+    from harness.suites import sentiment_oracle as oracle
     from harness.suites.checklist import tests
     from harness.suites.checklist.suite import CheckList
-    from harness.suites.linguistic import oracle
 
     if options.tests is None:
         raise ConfigError("suite checklist needs a file of tests, JSON lines: --tests FILE")

@@ -13,9 +13,9 @@ from harness.core import Case, Document, JsonObject, Outcome, Status, Tables, Ve
 from harness.language.parse import Parser
 from harness.plugins import Figures, Suite
 from harness.suites import diversity
+from harness.suites import sentiment_oracle as oracle
 from harness.suites.checklist import counts, expectations
 from harness.suites.checklist.tests import Item, Tests
-from harness.suites.linguistic import oracle
 from harness.suites.oracle import smaller
 
 RELATIONS = {"MFT": "expected", "INV": "star", "DIR": "direction"}

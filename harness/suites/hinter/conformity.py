@@ -13,7 +13,7 @@ from hashlib import blake2b
 from typing import Protocol
 
 from harness.core import Span
-from harness.language.parsers import Parser, Split
+from harness.language.parse import Parser, Split
 from harness.suites.hinter.tag_comparison import DEPENDENCY, MOVED, POS, check, compare
 
 Pair = tuple[str, str]

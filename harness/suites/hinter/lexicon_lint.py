@@ -9,7 +9,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import TypedDict
 
-from harness.suites.hinter import lexicon
+from harness.suites import lexicon
 
 INVISIBLE = "Cf"  # Unicode's category of zero-width spaces, soft hyphens and byte order marks
 ALIGNED = "aligned"

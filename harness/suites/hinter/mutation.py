@@ -24,7 +24,7 @@ from harness.language.surface import (
     pronoun,
     slot,
 )
-from harness.suites.hinter.lexicon import Attribute, Lexicon
+from harness.suites.lexicon import Attribute, Lexicon
 
 Tagger = Callable[[int], str | None]
 """Maps a character offset to the fine POS tag of the token that starts there, None if unknown."""

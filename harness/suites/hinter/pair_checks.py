@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from harness.language.parsers import Parser
-from harness.suites.hinter.lexicon import Attribute, Lexicon
+from harness.language.parse import Parser
 from harness.suites.hinter.validation import IRREGULAR, PLURAL, SINGULAR, changes_number, head
+from harness.suites.lexicon import Attribute, Lexicon
 
 # No frame implies singular or plural; in the last one, the term takes the place of an adjective.
 FRAMES = ("We met the {} in town.", "Nobody saw the {} yesterday.", "The {} teacher left.")

@@ -9,8 +9,8 @@ from pathlib import Path
 import tomli_w
 
 from harness.errors import LexiconError
-from harness.suites.hinter.lexicon import Pair
 from harness.suites.hinter.lexicon_lint import cleaned, stray
+from harness.suites.lexicon import Pair
 
 SEPARATOR = ";"
 

@@ -11,7 +11,7 @@ from harness.errors import ConfigError, LexiconError
 from harness.plugins import Check, Flag, Kit, Names, Options, Positive, Suite, SuitePlugin
 
 if TYPE_CHECKING:
-    from harness.suites.hinter.lexicon import Lexicon
+    from harness.suites.lexicon import Lexicon
 
 SAMPLE_PAIRS = 2
 USUAL_ORDER = 2
@@ -68,7 +68,7 @@ def make(options: HinterOptions, kit: Kit) -> Suite:
 
 
 def _lexicon(options: HinterOptions) -> Lexicon:
-    from harness.suites.hinter import lexicon
+    from harness.suites import lexicon
 
     if options.attributes is not None and not options.attributes:
         raise LexiconError("no attributes given: use --attributes race,gender")
@@ -121,7 +121,7 @@ def _tagged(options: HinterOptions, kit: Kit) -> str:
 
 
 def _sizes(options: HinterOptions) -> str:
-    from harness.suites.hinter import lexicon
+    from harness.suites import lexicon
 
     dictionaries = lexicon.choose(options.lexicon, options.attributes)
     sizes = [f"{name} {len(one.words)} words" for name, one in dictionaries.attributes.items()]

@@ -18,7 +18,6 @@ from harness.suites import oracle
 from harness.suites.hinter import counts, sampling
 from harness.suites.hinter.conformity import Conformity, Kept
 from harness.suites.hinter.invariant import DocumentInvariant
-from harness.suites.hinter.lexicon import Lexicon
 from harness.suites.hinter.mutation import (
     Mutation,
     Occurrences,
@@ -31,6 +30,7 @@ from harness.suites.hinter.mutation import (
     variations,
 )
 from harness.suites.hinter.tag_comparison import DEPENDENCY, POS
+from harness.suites.lexicon import Lexicon
 
 BATCH_DOCUMENTS = 32
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.language.parsers import Parse, Parser
+from harness.language.parse import Parse, Parser
 
 SENTENCES, POS, DEPENDENCY = "sentences", "pos", "dependency"
 MOVED = "moved"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from harness.suites.hinter.lexicon import Attribute, Lexicon
+from harness.suites.lexicon import Attribute, Lexicon
 
 SHORTEST_NOUN = 3  # Mr and Mrs are not singular and plural
 SINGULAR, PLURAL = "singular", "plural"

@@ -15,7 +15,8 @@ from pathlib import Path
 
 from harness.core import canonical
 from harness.errors import ConfigError
-from harness.suites.linguistic.sentiment import SENTIMENTS, Sentiment, SentimentLexicon, word_class
+from harness.suites.linguistic.sentiment import SentimentLexicon, word_class
+from harness.suites.sentiment_oracle import SENTIMENTS, Sentiment
 
 BUNDLED = Path(__file__).parents[2] / "data" / "capabilities.toml"
 CLASSES = {"adjectives": "a", "nouns": "n", "verbs": "v"}

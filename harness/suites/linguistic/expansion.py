@@ -19,7 +19,7 @@ from itertools import pairwise
 from math import log
 from typing import Protocol
 
-from harness.language.parsers import Parse, Parser
+from harness.language.parse import Parse, Parser
 from harness.language.surface import takes_an
 from harness.language.trees import Tree
 from harness.suites.linguistic.grammar import Grammar, Insertion

@@ -64,7 +64,8 @@ class LinguisticOptions(Options):
 
 def make(options: LinguisticOptions, kit: Kit) -> Suite:
     """Make the suite. Raises ``ConfigError``, or what one of its parts finds wrong."""
-    from harness.suites.linguistic import capabilities, oracle, sentiment
+    from harness.suites import sentiment_oracle as oracle
+    from harness.suites.linguistic import capabilities, sentiment
     from harness.suites.linguistic.suite import Linguistic
 
     labels = oracle.labels(kit.task.labels, "linguistic")

@@ -14,7 +14,7 @@ from heapq import heappush, heappushpop
 from itertools import islice
 
 from harness.core import Document
-from harness.language.parsers import Parse, Parser
+from harness.language.parse import Parse, Parser
 from harness.suites.linguistic.capabilities import Capability, Rule, Variant, Words
 from harness.suites.linguistic.sentiment import SentimentLexicon
 

@@ -13,14 +13,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from harness.core import canonical
 from harness.errors import LexiconError
+from harness.suites.sentiment_oracle import Sentiment
 
-Sentiment = Literal["positive", "negative", "neutral"]
-
-SENTIMENTS: tuple[Sentiment, ...] = ("positive", "negative", "neutral")
 BUNDLED = Path(__file__).parents[2] / "data" / "sentiwordnet" / "words.tsv"
 NEGATIVE_TO, POSITIVE_ABOVE = 0.4, 0.6
 CLASSES = {"JJ": "a", "NN": "n", "VB": "v", "RB": "r"}

@@ -14,7 +14,8 @@ from harness.core import Case, Document, JsonObject, Outcome, Tables, Verdict
 from harness.language.parse import Parser
 from harness.plugins import Figures, Suite
 from harness.suites import diversity
-from harness.suites.linguistic import counts, oracle
+from harness.suites import sentiment_oracle as oracle
+from harness.suites.linguistic import counts
 from harness.suites.linguistic.capabilities import Capabilities
 from harness.suites.linguistic.expansion import Expander, Expansion
 from harness.suites.linguistic.seeds import Search, Seed

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-from harness.suites.biasfinder.names import DATA, gender_nouns, occupations, read
-from harness.suites.hinter.lexicon import Attribute
+from harness.suites.lexicon import Attribute
+from harness.suites.nouns import gender_nouns, occupations, table
 
 GENDER = "gender"
 IDENTITIES = ("male", "female")
@@ -31,7 +31,7 @@ def person_nouns() -> Attribute:
 
 
 def _analogies() -> Iterator[tuple[str, str]]:
-    analogies = read(DATA / "person_nouns.toml")["analogies"]
+    analogies = table("person_nouns")["analogies"]
     pairs = list(zip(analogies["male"], analogies["female"], strict=True))
     for nouns in gender_nouns():
         pairs += [(nouns.male.singular, nouns.female.singular), (nouns.male.plural, nouns.female.plural)]
@@ -41,6 +41,6 @@ def _analogies() -> Iterator[tuple[str, str]]:
 
 
 def _neutral() -> Iterator[str]:
-    yield from read(DATA / "person_nouns.toml")["neutral"]["nouns"]
+    yield from table("person_nouns")["neutral"]["nouns"]
     for occupation in occupations():
         yield from (occupation.singular, occupation.plural)

@@ -21,7 +21,7 @@ from hashlib import sha256
 from harness.core import Case, Document, JsonObject, Outcome, Span, Substitution, Verdict, canonical
 from harness.language.surface import Edit, apply, begins_sentence, carry_case
 from harness.plugins import Nouns, Suite
-from harness.suites.hinter.lexicon import Attribute, Lexicon
+from harness.suites.lexicon import Attribute, Lexicon
 from harness.suites.mtnlp.person_nouns import person_nouns
 from harness.suites.oracle import RELATION, compare, smaller
 

@@ -13,6 +13,7 @@ import pytest
 from harness.errors import LexiconError
 from harness.suites.biasfinder import names
 from harness.suites.biasfinder.names import Gender, Name, Names
+from harness.suites.nouns import gender_nouns, occupations
 
 GENDERS: tuple[Gender, Gender] = ("male", "female")
 COMMON_WORDS = {
@@ -45,8 +46,8 @@ def test_the_numbers_are_the_papers() -> None:
     by_gender, by_country = names.gender_names(), names.country_names()
     assert (len(by_gender.male), len(by_gender.female)) == (30, 30)
     assert (len(by_country.male), len(by_country.female)) == (26, 26)
-    assert 2 * len(names.gender_nouns()) == 22
-    assert len(names.occupations()) == 79
+    assert 2 * len(gender_nouns()) == 22
+    assert len(occupations()) == 79
 
 
 def test_a_name_tells_one_gender_and_one_country() -> None:
@@ -99,8 +100,8 @@ def test_no_name_is_a_surname(shared_data: Path) -> None:
 
 
 def test_nouns_are_lower_case_and_distinct() -> None:
-    pairs = names.gender_nouns()
-    nouns = [noun for pair in pairs for noun in (pair.male, pair.female)] + list(names.occupations())
+    pairs = gender_nouns()
+    nouns = [noun for pair in pairs for noun in (pair.male, pair.female)] + list(occupations())
     forms = [form for noun in nouns for form in (noun.singular, noun.plural)]
     assert max(Counter(forms).values()) == 1
     assert {form for form in forms if not form.islower()} == {"CEO", "CEOs"}
@@ -108,7 +109,7 @@ def test_nouns_are_lower_case_and_distinct() -> None:
 
 def test_the_papers_nouns_are_there() -> None:
     """Table 3, and "guy" of Figure 7."""
-    males = {pair.male.singular: pair.female.singular for pair in names.gender_nouns()}
+    males = {pair.male.singular: pair.female.singular for pair in gender_nouns()}
     assert {m: males[m] for m in ("boy", "brother", "father", "dad", "guy")} == {
         "boy": "girl",
         "brother": "sister",
@@ -119,7 +120,7 @@ def test_the_papers_nouns_are_there() -> None:
 
 
 def test_no_occupation_names_a_gender() -> None:
-    for occupation in names.occupations():
+    for occupation in occupations():
         assert not re.search(r"(?:\b|[a-z])(?:man|woman|ess)\b", occupation.singular), occupation
 
 

@@ -11,8 +11,8 @@ from harness.language import coreference
 from harness.language.coreference import Resolver
 from harness.suites.biasfinder import gender
 from harness.suites.biasfinder.gender_nouns import GenderNouns
-from harness.suites.biasfinder.names import gender_nouns
 from harness.suites.biasfinder.templates import Refusal
+from harness.suites.nouns import gender_nouns
 
 NOUNS = GenderNouns(gender_nouns())
 

@@ -22,11 +22,12 @@ from harness.language.coreference import Resolver
 from harness.suites.biasfinder import sources
 from harness.suites.biasfinder.fillers import COMBINED_MUTANTS, Casting
 from harness.suites.biasfinder.gender_nouns import GenderNouns
-from harness.suites.biasfinder.names import country_names, gender_names, gender_nouns, occupations
+from harness.suites.biasfinder.names import country_names, gender_names
 from harness.suites.biasfinder.occupation import Occupations
 from harness.suites.biasfinder.sources import Given, Miner, Sourced
 from harness.suites.biasfinder.suite import BiasFinder
 from harness.suites.biasfinder.templates import Characteristic, parse
+from harness.suites.nouns import gender_nouns, occupations
 
 NOUNS = GenderNouns(gender_nouns())
 JOBS = [noun.singular for noun in occupations()]

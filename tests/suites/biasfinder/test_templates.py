@@ -18,9 +18,9 @@ from harness.language.coreference import Resolution, Resolver
 from harness.suites.biasfinder import country, filling, gender, occupation, templates
 from harness.suites.biasfinder.filling import Person
 from harness.suites.biasfinder.gender_nouns import GenderNouns
-from harness.suites.biasfinder.names import gender_nouns, occupations
 from harness.suites.biasfinder.occupation import Occupations
 from harness.suites.biasfinder.templates import Placeholder, Refusal, Template
+from harness.suites.nouns import gender_nouns, occupations
 
 EXAMPLES: list[dict[str, Any]] = tomllib.loads(
     Path(__file__).with_name("examples.toml").read_text(encoding="utf-8")

@@ -7,8 +7,9 @@ from hashlib import sha256
 import pytest
 
 from harness.language.parsers import Parser
-from harness.suites.hinter import lexicon, validation
-from harness.suites.hinter.lexicon import Attribute
+from harness.suites import lexicon
+from harness.suites.hinter import validation
+from harness.suites.lexicon import Attribute
 
 BUNDLED = lexicon.load()
 ATTRIBUTES = tuple(BUNDLED.attributes.values())

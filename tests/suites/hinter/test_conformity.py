@@ -10,7 +10,7 @@ import pytest
 from harness.core import Case, Document
 from harness.language.parsers import CachedParser, Parse, Parser, SpacyParser
 from harness.language.verdict_cache import KeptVerdicts
-from harness.suites.hinter import lexicon
+from harness.suites import lexicon
 from harness.suites.hinter.suite import Hinter
 from harness.suites.hinter.tag_comparison import tolerant_table_comp
 from tests.suites.hinter import literal

@@ -11,7 +11,7 @@ import pytest
 from harness.core import Case, Role, Substitution
 from harness.folder import RunFolder
 from harness.statistics import wilson
-from harness.suites.hinter import lexicon
+from harness.suites import lexicon
 from harness.suites.hinter.suite import Hinter
 
 ATTRIBUTES = ("race", "gender")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from harness.core import Document
 from harness.language.parsers import CachedParser, Parse, Parser, SpacyParser, Split
-from harness.suites.hinter import lexicon
+from harness.suites import lexicon
 from harness.suites.hinter.conformity import Conformity
 from harness.suites.hinter.invariant import DocumentInvariant
 from harness.suites.hinter.mutation import mutant, mutations, unique, variations

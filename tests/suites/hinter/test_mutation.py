@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.suites.hinter import lexicon
-from harness.suites.hinter.lexicon import Lexicon
+from harness.suites import lexicon
 from harness.suites.hinter.mutation import Variations, mutant, mutations, unique, variations
+from harness.suites.lexicon import Lexicon
 from tests.suites.hinter import literal
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.suites.hinter import lexicon
+from harness.suites import lexicon
 from harness.suites.hinter.mutation import Mutation, Variations, mutations, unique, variations
 from harness.suites.hinter.sampling import draw, least, sizes
 

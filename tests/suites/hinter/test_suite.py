@@ -10,9 +10,9 @@ import pytest
 
 from harness.core import Case, Document, Outcome, Verdict
 from harness.language.parsers import CachedParser, Parser
-from harness.suites.hinter import lexicon
-from harness.suites.hinter.lexicon import Lexicon
+from harness.suites import lexicon
 from harness.suites.hinter.suite import BATCH_DOCUMENTS, Hinter
+from harness.suites.lexicon import Lexicon
 
 Model = Callable[[str], str | None]
 """The label for a text, or None for an answer that cannot be read."""

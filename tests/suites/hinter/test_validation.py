@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from harness.errors import LexiconError
 from harness.language.parsers import Parser
-from harness.suites.hinter import groups, lexicon, lexicon_lint, pair_checks, pairs, validation
+from harness.suites import lexicon
+from harness.suites.hinter import groups, lexicon_lint, pair_checks, pairs, validation
 
 
 def spelled(tmp_path: Path, text: str) -> list[str]:

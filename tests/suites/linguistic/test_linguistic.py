@@ -12,7 +12,8 @@ import polars as pl
 from harness.core import Case, Document, Outcome, Verdict
 from harness.language import constituency
 from harness.language.parsers import CachedParser
-from harness.suites.linguistic import capabilities, counts, grammar, oracle
+from harness.suites import sentiment_oracle as oracle
+from harness.suites.linguistic import capabilities, counts, grammar
 from harness.suites.linguistic.expansion import Expander
 from harness.suites.linguistic.suite import Linguistic
 from tests.suites.linguistic.fixed import LEXICON, FixedSuggester

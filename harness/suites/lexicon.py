@@ -26,7 +26,7 @@ from pathlib import Path
 
 from harness.core import Span, canonical
 from harness.errors import LexiconError
-from harness.suites.hinter.matching import Matcher, Terms
+from harness.suites.matching import Matcher, Terms
 
 BUNDLED = Path(__file__).parents[2] / "data" / "lexicons"
 USUAL_ATTRIBUTES = ("race", "gender", "body")

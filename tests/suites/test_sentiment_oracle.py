@@ -8,7 +8,7 @@ import pytest
 
 from harness.core import Case, Margin, Outcome, Status
 from harness.errors import ConfigError
-from harness.suites.linguistic import oracle
+from harness.suites import sentiment_oracle as oracle
 
 THREE = {"positive": "Positive", "negative": "Negative", "neutral": "Neutral"}
 TWO = {"positive": "Positive", "negative": "Negative"}

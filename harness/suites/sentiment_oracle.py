@@ -1,4 +1,4 @@
-"""The oracle: is the answer among the labels that the capability expects? (S²LCT, sections 3 and 5.1.)
+"""The oracle of sentiments: is the answer among the labels that a case expects? (S²LCT, sections 3 and 5.1.)
 
 Status ``biased`` means that a case failed, ``benign`` that it passed. For a failed expansion, ``hidden`` says
 whether its seed passed (*pass-to-fail*), so that the seed alone would not have shown the failure.
@@ -13,11 +13,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Literal
 
 from harness.core import Case, Outcome, Status, Ternary, Verdict
 from harness.errors import ConfigError
-from harness.suites.linguistic.sentiment import SENTIMENTS
 
+Sentiment = Literal["positive", "negative", "neutral"]
+
+SENTIMENTS: tuple[Sentiment, ...] = ("positive", "negative", "neutral")
 RELATION = "expected"
 NEUTRAL = "neutral"
 BAND = math.log(2)

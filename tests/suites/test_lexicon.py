@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import LexiconError
-from harness.suites.hinter import lexicon, pairs, validation
-from harness.suites.hinter.lexicon import Attribute, Lexicon
+from harness.suites import lexicon
+from harness.suites.hinter import pairs, validation
+from harness.suites.lexicon import Attribute, Lexicon
 
 
 def attribute(*rows: tuple[str, str], case_sensitive: tuple[str, ...] = ()) -> Attribute:
