@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.suites.hinter import lexicon
+from harness.suites import lexicon
 from tests.packages import install
 
 DOCS = Path(__file__).parents[1] / "docs"
