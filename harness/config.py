@@ -5,7 +5,6 @@ The one place where a user's settings become ours. Unknown keys are errors that 
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -13,6 +12,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from harness.errors import ConfigError
+from harness.files import read_toml
 from harness.settings import (
     Address,
     BudgetLimits,
@@ -168,7 +168,7 @@ def load(
     A relative file named in the TOML is taken relative to the working directory, as on the command line.
     ``one_text``: the texts are not read from the configuration.
     """
-    data = _read(Path(path)) if path is not None else {}
+    data = read_toml(path, ConfigError) if path is not None else {}
     suite = (overrides or {}).get("suite") or data.get("suite") or RunConfig.model_fields["suite"].default
     for key, value in (overrides or {}).items():
         _set(data, _own(key, str(suite)), value)
@@ -197,17 +197,6 @@ def _for_sample(config: RunConfig) -> RunConfig:
         return config
     section = config.hinter.model_copy(update={"max_pairs": SAMPLE_PAIRS})
     return config.model_copy(update={"hinter": section})
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"{path}: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{path}: not UTF-8 at byte {error.start}") from error
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path}: not valid TOML: {error}") from error
 
 
 def _own(key: str, suite: str) -> str:

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from harness import files
 from harness.answering.cache import ResponseCache
 from harness.answering.runner import Counts
 from harness.audit import generation
@@ -247,7 +248,7 @@ def _conclude(
         ),
         _own(audit, folder, progress.lengths),
     )
-    folder.summary.write_text(json.dumps(figures, indent=1, ensure_ascii=False), encoding="utf-8")
+    files.write(folder.summary, json.dumps(figures, indent=1, ensure_ascii=False))
     render(folder, figures)
     return figures
 
@@ -271,5 +272,5 @@ def _own(audit: Audit, folder: RunFolder, lengths: Mapping[str, int] | None) -> 
 
 def render(folder: RunFolder, figures: Mapping[str, Any]) -> None:
     """The reports of a run folder, from its files."""
-    (folder.path / "report.html").write_text(html.render(folder, figures), encoding="utf-8")
-    (folder.path / "junit.xml").write_text(junit.render(folder, figures), encoding="utf-8")
+    files.write(folder.path / "report.html", html.render(folder, figures))
+    files.write(folder.path / "junit.xml", junit.render(folder, figures))

@@ -44,13 +44,14 @@ def command(runs: tuple[Path, ...], corpus: Path | None, out: Path | None, as_js
 
 
 def _write(out: Path, compared: Compared, text: str) -> None:
+    from harness import files
     from harness.errors import RunError
     from harness.report import comparison
 
     try:
         out.mkdir(parents=True, exist_ok=True)
-        (out / "comparison.json").write_text(text + "\n", encoding="utf-8")
-        (out / "comparison.html").write_text(comparison.render(compared), encoding="utf-8")
+        files.write(out / "comparison.json", text + "\n")
+        files.write(out / "comparison.html", comparison.render(compared))
     except OSError as error:
         raise RunError(f"{out}: {error.strerror or error}") from error
     click.echo(f"Page: {out / 'comparison.html'}", err=True)

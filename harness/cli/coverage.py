@@ -37,6 +37,7 @@ def command(
 
     BoundCov and SActCov (S²LCT, Equations 1 and 2), with curves by the number of texts.
     """
+    from harness import files
     from harness.cli.progress import counted
     from harness.report import coverage as pages
     from harness.studies import coverage
@@ -54,8 +55,8 @@ def command(
     folder = out or runs[0]
     folder.mkdir(parents=True, exist_ok=True)
     plain = json.dumps(made, indent=1, ensure_ascii=False)
-    (folder / "coverage.json").write_text(f"{plain}\n", encoding="utf-8")
-    (folder / "coverage.html").write_text(pages.render(made), encoding="utf-8")
+    files.write(folder / "coverage.json", f"{plain}\n")
+    files.write(folder / "coverage.html", pages.render(made))
     if as_json:
         click.echo(plain)
     else:

@@ -30,7 +30,7 @@ def export(run: Path, sample: int, seed: int, out: Path | None) -> None:
     In each row they fill in label, relevance (1 to 5: is the text about what it should be?) and fluency (1 to
     5).
     """
-    from harness import config
+    from harness import config, files
     from harness.errors import RunError
     from harness.studies import fluency
     from harness.studies.review import sheet
@@ -42,7 +42,7 @@ def export(run: Path, sample: int, seed: int, out: Path | None) -> None:
         raise RunError(f"{target} is there already, perhaps filled in: use another --out")
     chosen = pairs(folder.read_cases(), sample, seed) or by_kind(folder.read_cases(), sample, seed)
     text = sheet.write(chosen, _about(config.load(run / "run.toml")), seed)
-    target.write_text(text, encoding=sheet.ENCODING, newline="")
+    files.write(target, text.encode(sheet.ENCODING))
     click.echo(f"{len(chosen):,} texts in {target}")
 
 
@@ -54,6 +54,7 @@ def export(run: Path, sample: int, seed: int, out: Path | None) -> None:
 def import_(run: Path, files: tuple[Path, ...], seed: int, as_json: bool) -> None:
     """Read the filled sheets FILES, one of each annotator, and say what they say: RUN/review.json."""
     from harness import config, registry
+    from harness import files as output
     from harness.errors import DocumentError
     from harness.studies import fluency
     from harness.studies.review import figures, sheet
@@ -73,7 +74,7 @@ def import_(run: Path, files: tuple[Path, ...], seed: int, as_json: bool) -> Non
         raise DocumentError(f"{files[0]}: nothing is filled in")
     made = figures.summary(ratings, cases, task.multi_label, seed)
     text = json.dumps(made, indent=1, ensure_ascii=False)
-    (run / "review.json").write_text(text + "\n", encoding="utf-8")
+    output.write(run / "review.json", text + "\n")
     click.echo(text if as_json else _table(made))
 
 

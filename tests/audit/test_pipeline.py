@@ -16,7 +16,7 @@ import harness
 from harness import config
 from harness.audit import pipeline, planning
 from harness.errors import ConfigError, EndpointError, RunError
-from harness.folder import ANSWER_SCHEMA, CASE_SCHEMA, schema_of
+from harness.tables import ANSWER_SCHEMA, CASE_SCHEMA, schema_of
 from tests.servers import Answer, completion, error, serve
 
 LEXICON = """

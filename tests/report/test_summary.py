@@ -5,8 +5,8 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from harness.folder import ANSWER_SCHEMA, CASE_SCHEMA, NOISE_SCHEMA, VERDICT_SCHEMA, schema_of
 from harness.report import summary
+from harness.tables import ANSWER_SCHEMA, CASE_SCHEMA, NOISE_SCHEMA, VERDICT_SCHEMA, schema_of
 
 Labels = list[str] | None
 

@@ -16,6 +16,7 @@ from typing import Any
 from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_attempt
 from tenacity.wait import wait_base
 
+from harness import files
 from harness.answering.runner import ATTEMPTS, BACK_OFF, LOST_IN_A_ROW, PoliteWait
 from harness.core import Failure
 from harness.errors import EndpointError, RunError, Transient
@@ -68,9 +69,7 @@ async def measure(
         "kinds": figures.rows(chosen, scores, seed),
         "valid_less_discarded": figures.valid_less_discarded(chosen, scores, seed),
     }
-    (folder.path / "fluency.json").write_text(
-        json.dumps(made, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
-    )
+    files.write(folder.path / "fluency.json", json.dumps(made, indent=2, ensure_ascii=False) + "\n")
     return made
 
 

@@ -7,6 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness import files
 from harness.core import Case, Failure, canonical
 from harness.errors import RunError
 from harness.studies.fluency.figures import Scores
@@ -47,9 +48,8 @@ class Store:
         before = self._earlier.join(now, on=["scorer", "case"], how="anti").with_columns(
             sampled=pl.when(pl.col("scorer") == self.scorer).then(False).otherwise(pl.col("sampled"))
         )
-        unfinished = self._path.with_suffix(".tmp")
-        pl.concat([before, now]).write_parquet(unfinished)
-        unfinished.replace(self._path)
+        with files.replacing(self._path) as unfinished:
+            pl.concat([before, now]).write_parquet(unfinished)
 
     def _row(self, case: Case, sampled: bool, found: Score | Failure) -> dict[str, Any]:
         score = found if isinstance(found, Score) else None

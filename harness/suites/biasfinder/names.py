@@ -14,7 +14,6 @@ Names are TOML, bundled or the user's own of the same shape; a table left out is
 
 from __future__ import annotations
 
-import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -23,10 +22,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from harness.errors import LexiconError
+from harness.files import DATA, read_toml
 
 Gender = Literal["male", "female"]
 
-DATA = Path(__file__).parents[2] / "data"
 BUNDLED = DATA / "names.toml"
 TABLES = {"gender", "country"}
 
@@ -99,7 +98,7 @@ def country_names(path: str | Path | None = None) -> Names:
 @cache
 def gender_nouns() -> tuple[Counterparts, ...]:
     """The 22 gender nouns (Table 3), in pairs."""
-    data = read(DATA / "gender_nouns.toml")
+    data = read_toml(DATA / "gender_nouns.toml", LexiconError)
     return tuple(
         Counterparts(male, female)
         for male, female in zip(_nouns(data["male"]), _nouns(data["female"]), strict=True)
@@ -109,30 +108,18 @@ def gender_nouns() -> tuple[Counterparts, ...]:
 @cache
 def occupations() -> tuple[Noun, ...]:
     """The 79 honest, gender-neutral occupations (section 5.1)."""
-    return _nouns(read(DATA / "occupations.toml"))
-
-
-def read(path: str | Path) -> dict[str, Any]:
-    """The TOML at ``path``. Raises ``LexiconError`` for one that cannot be read."""
-    try:
-        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise LexiconError(f"{path}: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise LexiconError(f"{path}: not UTF-8 at byte {error.start}") from error
-    except tomllib.TOMLDecodeError as error:
-        raise LexiconError(f"{path}: not valid TOML: {error}") from error
+    return _nouns(read_toml(DATA / "occupations.toml", LexiconError))
 
 
 def _table(name: str, path: str | Path | None) -> tuple[str | Path, dict[str, Any]]:
     """The table called ``name`` and the file it stands in."""
     source = BUNDLED if path is None else path
-    data = read(source)
+    data = read_toml(source, LexiconError)
     _only(data, TABLES, str(source))
     if not data:
         raise LexiconError(f"{source}: no names: give a table [gender] or [country]")
     if name not in data:
-        source, data = BUNDLED, read(BUNDLED)
+        source, data = BUNDLED, read_toml(BUNDLED, LexiconError)
     if not isinstance(data[name], dict):
         raise LexiconError(f"{source}: {name} must be a table")
     return source, data[name]

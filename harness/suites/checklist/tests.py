@@ -10,7 +10,6 @@ leaves out. A pickled suite is not read: to read one is to run the code in it.
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -20,13 +19,14 @@ from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
 from harness.errors import ConfigError
+from harness.files import DATA, read_toml
 
 Kind = Literal["MFT", "INV", "DIR"]
 Direction = Literal["no less confident", "no more confident", "no less positive", "no more positive"]
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
-BUNDLED = Path(__file__).parents[2] / "data" / "checklist.toml"
+BUNDLED = DATA / "checklist.toml"
 PICKLED = b"\x80"
 SENTIMENTS = {
     "0": "negative",
@@ -87,7 +87,7 @@ def load(path: str | Path, limit: int | None = None, seed: int = 0) -> Tests:
         raise ConfigError(f"{file}: not UTF-8 at byte {error.start}: give JSON lines") from error
     by_test: dict[str, dict[str, Item]] = {}
     for place, row in _rows(text, file):
-        item = _Reading(place, row).item(by_test)
+        item = _RowReader(place, row).item(by_test)
         cases = by_test.setdefault(item.test, {})
         if item.case in cases:
             raise ConfigError(f"{place}: case {item.case!r} of test {item.test!r} is given twice")
@@ -126,11 +126,11 @@ def _rank(seed: int, name: str) -> bytes:
 
 @cache
 def _bundled() -> Mapping[str, Any]:
-    return tomllib.loads(BUNDLED.read_text(encoding="utf-8"))
+    return read_toml(BUNDLED, ConfigError)
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
+class _RowReader:
     """Reads one row; ``place`` is what errors name."""
 
     place: str

@@ -16,11 +16,12 @@ from typing import Any, Literal
 
 from harness.core import canonical
 from harness.errors import LexiconError
+from harness.files import DATA, read_text
 
 Sentiment = Literal["positive", "negative", "neutral"]
 
 SENTIMENTS: tuple[Sentiment, ...] = ("positive", "negative", "neutral")
-BUNDLED = Path(__file__).parents[2] / "data" / "sentiwordnet" / "words.tsv"
+BUNDLED = DATA / "sentiwordnet" / "words.tsv"
 NEGATIVE_TO, POSITIVE_ABOVE = 0.4, 0.6
 CLASSES = {"JJ": "a", "NN": "n", "VB": "v", "RB": "r"}
 NAMES = ("NNP", "NNPS")
@@ -100,10 +101,7 @@ def load(source: str | None = None) -> SentimentLexicon:
                 " or use the bundled lexicon"
             )
     file = BUNDLED if source in (None, "bundled") else Path(str(source))
-    try:
-        text = file.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise LexiconError(f"{file}: {getattr(error, 'strerror', None) or 'is not UTF-8'}") from error
+    text = read_text(file, LexiconError).splitlines()
     rows = [line for line in text if line.strip() and not line.startswith("#")]
     read = _words if rows and len(rows[0].split("\t")) == 3 else _senses
     name = "bundled" if file == BUNDLED else str(source)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-from harness.suites.biasfinder.names import DATA, gender_nouns, occupations, read
+from harness.errors import LexiconError
+from harness.files import DATA, read_toml
+from harness.suites.biasfinder.names import gender_nouns, occupations
 from harness.suites.hinter.lexicon import Attribute
 
 GENDER = "gender"
@@ -25,7 +27,7 @@ def person_nouns() -> Attribute:
 
 
 def _analogies() -> Iterator[tuple[str, str]]:
-    more = read(DATA / "person_nouns.toml")["analogies"]
+    more = read_toml(DATA / "person_nouns.toml", LexiconError)["analogies"]
     pairs = list(zip(more["male"], more["female"], strict=True))
     for one in gender_nouns():
         pairs += [(one.male.singular, one.female.singular), (one.male.plural, one.female.plural)]
@@ -35,6 +37,6 @@ def _analogies() -> Iterator[tuple[str, str]]:
 
 
 def _neutral() -> Iterator[str]:
-    yield from read(DATA / "person_nouns.toml")["neutral"]["nouns"]
+    yield from read_toml(DATA / "person_nouns.toml", LexiconError)["neutral"]["nouns"]
     for occupation in occupations():
         yield from (occupation.singular, occupation.plural)
