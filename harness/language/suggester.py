@@ -14,8 +14,9 @@ from importlib.util import find_spec
 from itertools import groupby, islice
 from typing import Any
 
-from harness.errors import EndpointError, ModelError
-from harness.models.endpoint import LOOPBACK
+from harness.errors import EndpointError, ModelError, Transient
+from harness.models.endpoint import LOOPBACK, retry_after
+from harness.retrying import Policy
 
 Text = tuple[str, ...]
 Gaps = list[list[str]]
@@ -26,7 +27,6 @@ PIECES = 4  # asked of a masked model for each word wanted: many are parts of wo
 LIMIT = 512  # pieces of a text that a masked model is shown at most
 NGRAMS = 1_000_000  # kept at most, some 200 MB
 DEADLINE = 60.0
-ATTEMPTS = 4
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _TOKEN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|[^\w\s]")
 EDGE = ""
@@ -143,30 +143,24 @@ class EndpointSuggester:
     def _post(self, client: Any, body: Mapping[str, Any]) -> str:
         """The words of one answer; what may succeed later is tried again."""
         import httpx2
-        from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 
-        retrying = Retrying(
-            retry=retry_if_exception_type((_Busy, httpx2.TransportError)),
-            stop=stop_after_attempt(ATTEMPTS),
-            wait=wait_random_exponential(multiplier=0.2, max=10),
-            reraise=True,
-        )
         try:
-            return retrying(self._once, client, body)
-        except (_Busy, httpx2.HTTPError, ValueError, LookupError, TypeError) as error:
+            return Policy().blocking()(self._once, client, body)
+        except (Transient, httpx2.HTTPError, ValueError, LookupError, TypeError) as error:
             reason = " ".join(str(error).split())[:200] or type(error).__name__
             raise EndpointError(f"words from {self._url}: {reason}") from error
 
     def _once(self, client: Any, body: Mapping[str, Any]) -> str:
-        answer = client.post(self._url, json=body)
+        import httpx2
+
+        try:
+            answer = client.post(self._url, json=body)
+        except httpx2.TransportError as error:
+            raise Transient(str(error) or type(error).__name__) from error
         if answer.status_code == 429 or answer.status_code >= 500:
-            raise _Busy(f"status {answer.status_code}")
+            raise Transient(f"status {answer.status_code}", retry_after(answer.headers))
         answer.raise_for_status()
         return str(answer.json()["choices"][0]["message"]["content"] or "")
-
-
-class _Busy(Exception):
-    """A refusal that may be withdrawn."""
 
 
 class NgramSuggester:

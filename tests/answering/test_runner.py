@@ -15,9 +15,10 @@ from tenacity import AsyncRetrying, RetryCallState, wait_fixed, wait_none
 
 from harness.answering.cache import ResponseCache
 from harness.answering.limiter import Limiter
-from harness.answering.runner import ATTEMPTS, LOST_IN_A_ROW, Answer, Counts, PoliteWait, Runner
+from harness.answering.runner import Answer, Counts, Runner
 from harness.core import Capabilities, Failure, Message, Reply, Request
 from harness.errors import EndpointError, Transient
+from harness.retrying import ATTEMPTS, LOST_IN_A_ROW, PoliteWait
 
 
 class Scripted:

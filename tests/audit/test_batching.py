@@ -28,6 +28,7 @@ from harness.audit.batching.run import answered, outstanding
 from harness.cli import app
 from harness.core import Failure, Message, Reply, Request, canonical
 from harness.errors import CacheError, ConfigError, EndpointError, RunError
+from harness.retrying import PATIENT
 from tests.batch_server import (
     BatchServer,
     Line,
@@ -55,7 +56,7 @@ c,The black man was kind.,Positive
 """
 KEY = "sk-very-secret"
 UNIQUE = 12
-FAST = Pace(0.01, 0.01, wait_none())
+FAST = Pace(0.01, 0.01, replace(PATIENT, back_off=wait_none()))
 
 Settings = Callable[..., config.RunConfig]
 

@@ -17,19 +17,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
-from tenacity.wait import wait_base
-
 from harness import files
 from harness.answering.batch_files import LINES_A_FILE
-from harness.answering.runner import PoliteWait
 from harness.errors import EndpointError, RunError, Transient
 from harness.models import wire
+from harness.retrying import PATIENT, Policy
 
 log = logging.getLogger(__name__)
 
-ATTEMPTS = 8
-BACK_OFF = wait_random_exponential(multiplier=1, max=60)
 DEADLINE = 120.0
 ENDED = ("completed", "failed", "expired", "cancelled", "canceled")
 CLOCK_SKEW = 60
@@ -106,12 +101,12 @@ def only_one(folder: Path) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Pace:
-    """Seconds between two looks at a job, growing from ``first`` to ``last``; ``back_off`` after an error;
+    """Seconds between two looks at a job, growing from ``first`` to ``last``; ``policy`` after an error;
     at most ``lines`` requests a job."""
 
     first: float = 1.0
     last: float = 60.0
-    back_off: wait_base = BACK_OFF
+    policy: Policy = PATIENT
     lines: int = LINES_A_FILE
 
 
@@ -238,14 +233,8 @@ class BatchApi:
             except (openai.OpenAIError, httpx2.HTTPError, ValueError) as error:
                 raise Transient(self._hide(wire.one_line(error) or type(error).__name__)) from None
 
-        policy = AsyncRetrying(
-            stop=stop_after_attempt(ATTEMPTS),
-            wait=PoliteWait(self._pace.back_off),
-            retry=retry_if_exception_type(Transient),
-            reraise=True,
-        )
         try:
-            return await policy(attempt)
+            return await self._pace.policy.retrying()(attempt)
         except Transient as error:
             raise EndpointError(f"{self._name}: {error}: the same command goes on with the job") from None
 

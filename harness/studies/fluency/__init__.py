@@ -13,14 +13,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_attempt
 from tenacity.wait import wait_base
 
 from harness import files
-from harness.answering.runner import ATTEMPTS, BACK_OFF, LOST_IN_A_ROW, PoliteWait
 from harness.core import Failure
 from harness.errors import EndpointError, RunError, Transient
 from harness.folder import RunFolder
+from harness.retrying import BACK_OFF, Losses, Policy
 from harness.studies.fluency import figures, sample
 from harness.studies.fluency.sample import Sample
 from harness.studies.fluency.scorers.likelihood import Score, Scorer
@@ -102,24 +101,18 @@ async def _scores(
 
 
 class Asking:
-    """One retry policy, that of the answers: what may succeed later is asked again."""
+    """Scores texts by ``scorer``; what may succeed later is asked again."""
 
     def __init__(self, scorer: Scorer, back_off: wait_base) -> None:
         self.scorer = scorer
         self.retried = 0
-        self._lost = 0
-        self._policy = AsyncRetrying(
-            stop=stop_after_attempt(ATTEMPTS),
-            wait=PoliteWait(back_off),
-            retry=retry_if_exception_type(Transient),
-            before_sleep=lambda _: self._count(),
-            reraise=True,
-        )
+        self._losses = Losses(scorer.name)
+        self._policy = Policy(back_off=back_off, on_retry=self._count)
 
     async def attempt(self, act: Callable[[], Any]) -> None:
         """Do what every text needs. Raises ``EndpointError`` where it cannot be done."""
         try:
-            await self._policy.copy()(act)
+            await self._policy.retrying()(act)
         except Transient as error:
             raise EndpointError(f"{self.scorer.name}: {error}") from error
 
@@ -141,14 +134,10 @@ class Asking:
 
     async def _one(self, text: str) -> Score | Failure:
         try:
-            found: Score | Failure = await self._policy.copy()(self.scorer.score, text)
+            found: Score | Failure = await self._policy.retrying()(self.scorer.score, text)
         except Transient as error:
-            self._lost += 1
-            if self._lost >= LOST_IN_A_ROW:
-                message = f"{self.scorer.name}: {self._lost} requests in a row failed: {error}"
-                raise EndpointError(message) from error
-            return Failure("failed", str(error))
-        self._lost = 0
+            return self._losses.lost(error)
+        self._losses.answered()
         return found
 
     def _count(self) -> None:
