@@ -16,11 +16,12 @@ from typing import Any, Protocol
 
 from tenacity.wait import wait_base
 
-from harness.answering.budget import Budget, prompt_tokens
+from harness.answering.budget import Budget
 from harness.answering.cache import ResponseCache
 from harness.answering.limiter import Limiter
 from harness.core import Failure, Model, Reply, Request, canonical
 from harness.errors import BudgetSpent, CacheError, EndpointError, Transient
+from harness.estimates import prompt_bound
 from harness.retrying import BACK_OFF, Losses, Policy
 
 QUEUE_PER_WORKER = 4
@@ -189,7 +190,8 @@ class Runner:
 
     async def _attempt(self, request: Request) -> Answer:
         """One attempt, within the limiter; its latency counts from when it may be sent."""
-        await self._limiter.acquire(prompt_tokens(request) + int(request.sampling.get("max_tokens", 0)))
+        most = prompt_bound(request.messages) + int(request.sampling.get("max_tokens", 0))
+        await self._limiter.acquire(most)
         started, latency, throttled = time.perf_counter(), None, False
         self._busy += 1
         self._idle.clear()

@@ -13,7 +13,7 @@ import tomli_w
 
 from harness import __version__, documents, registry
 from harness.answering import render
-from harness.answering.budget import TOKENS_A_MESSAGE, Budget, Prices
+from harness.answering.budget import Budget, Prices
 from harness.answering.cache import DEFAULT as DEFAULT_CACHE
 from harness.answering.cache import ResponseCache
 from harness.answering.limiter import Limiter
@@ -21,8 +21,9 @@ from harness.answering.plan import Planner
 from harness.answering.runner import Runner
 from harness.config import RunConfig
 from harness.core import Case, Document, DocumentOptions, Model, Suite, Task, canonical
-from harness.documents.shortening import TOKENS_A_MUTANT_ADDS, Shortener, estimate
+from harness.documents.shortening import TOKENS_A_MUTANT_ADDS, Shortener
 from harness.errors import ConfigError, ModelError, TaskError
+from harness.estimates import prompt_bound, text_bound
 from harness.folder import RunFolder
 
 
@@ -157,13 +158,13 @@ def assemble(config: RunConfig) -> Audit:
 
 def _shortener(config: RunConfig, model: Model, planner: Planner) -> Shortener:
     """What fits: ``[documents] max_tokens``, or what the model's context leaves beside prompt and answer."""
-    count = getattr(model, "count_tokens", estimate)
+    count = getattr(model, "count_tokens", text_bound)
     limit, context = config.documents.max_tokens, config.model.context or model.context
     if limit is None and context is not None:
         bare = planner.request(Case("", "", "", "original", ""))
         limit = context - TOKENS_A_MUTANT_ADDS
         if model.capabilities.chat:
-            limit -= sum(estimate(m.content) + TOKENS_A_MESSAGE for m in bare.messages)
+            limit -= prompt_bound(bare.messages)
             limit -= int(bare.sampling["max_tokens"])
         if limit < 1:
             raise ConfigError(f"the prompt leaves no room for a text in {model.name}'s {context} tokens")

@@ -11,6 +11,7 @@ from harness.answering.cache import ResponseCache
 from harness.audit.assembly import Audit, assemble
 from harness.config import RunConfig
 from harness.core import Case, Request
+from harness.estimates import likely_answer
 from harness.models import tokens
 
 
@@ -38,7 +39,7 @@ async def plan(config: RunConfig) -> dict[str, Any]:
     counts["eligible"] = len(eligible)
     prompt_tokens = round(prompt)
     to_send = counts["unique"] - counts["cached"]
-    completion = to_send * answer_tokens(audit.task.labels)
+    completion = to_send * likely_answer(audit.task.labels)
     return {
         "task": audit.task.name,
         "suite": audit.suite.name,
@@ -57,8 +58,3 @@ def _requests(audit: Audit, cases: Iterable[Case]) -> Iterable[Request]:
     for case in cases:
         repeats = audit.config.repeats if case.role == "original" else 0
         yield from (audit.planner.request(case, repeat) for repeat in range(repeats + 1))
-
-
-def answer_tokens(labels: Iterable[str]) -> int:
-    """Tokens of a bare answer: about two a word of the longest label, and the end."""
-    return 1 + 2 * max(len(label.split()) for label in labels)

@@ -7,23 +7,17 @@ from characters, the same way every time: what is asked must not depend on wheth
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from harness.core import Document
+from harness.estimates import characters_within, text_bound
 
-CHARACTERS_A_TOKEN = 3.0  # fewer than English has, so that an estimate errs on the short side
 TOKENS_A_MUTANT_ADDS = 64
 SPECIAL_TOKENS = 8  # beside those, no tokenizer makes more tokens of a text than it has bytes
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*(?=\s)")
 _WORD_END = re.compile(r"\S(?=\s)")
-
-
-def estimate(text: str) -> int:
-    """Tokens of a text, rather too many than too few."""
-    return math.ceil(len(text) / CHARACTERS_A_TOKEN)
 
 
 @dataclass(frozen=True)
@@ -31,7 +25,7 @@ class Shortener:
     """Cuts documents to at most ``limit`` tokens; None leaves all as they are."""
 
     limit: int | None
-    count: Callable[[str], int] = estimate
+    count: Callable[[str], int] = text_bound
 
     def fits(self, document: Document) -> bool:
         """Counted only where the text's bytes leave it open: a tokenizer may have a model to load."""
@@ -57,4 +51,4 @@ class Shortener:
                     high = middle - 1
             if low:
                 return text[: places[low - 1]]
-        return text[: int((self.limit or 0) * CHARACTERS_A_TOKEN)]
+        return text[: characters_within(self.limit or 0)]

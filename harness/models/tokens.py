@@ -9,10 +9,9 @@ from typing import Any
 
 from harness.core import Message, Model, Request
 from harness.errors import HarnessError
+from harness.estimates import LIKELY_CHARACTERS_A_TOKEN, LIKELY_TOKENS_A_MESSAGE, likely_prompt
 from harness.models.openai import DEFAULT_URL, OpenAIModel
 
-CHARACTERS_A_TOKEN = 4.2  # of English prose under the usual byte-pair vocabularies
-TOKENS_A_TURN = 4
 CONNECT_SECONDS = 3.0
 ASKED_OF_THE_SERVER = 100
 
@@ -32,7 +31,7 @@ class TokenCounter:
     _estimated: int = 0
 
     async def tokens(self, request: Request) -> float:
-        guess = estimate(request)
+        guess = likely_prompt(request.messages)
         if self.count is not None and self._counted < ASKED_OF_THE_SERVER:
             exact = await self.count(request)
             if exact is not None:
@@ -41,10 +40,6 @@ class TokenCounter:
                 self._estimated += guess
                 return exact
         return guess * (self._exact / self._estimated if self._estimated else 1.0)
-
-
-def estimate(request: Request) -> int:
-    return sum(round(len(m.content) / CHARACTERS_A_TOKEN) + TOKENS_A_TURN for m in request.messages)
 
 
 async def counter(model: Model) -> TokenCounter:
@@ -59,7 +54,7 @@ async def counter(model: Model) -> TokenCounter:
             return found
     if not model.capabilities.chat and (own := getattr(model, "count_tokens", None)) is not None:
         return _of_text(own)
-    return TokenCounter(f"an estimate of {CHARACTERS_A_TOKEN} characters a token")
+    return TokenCounter(f"an estimate of {LIKELY_CHARACTERS_A_TOKEN} characters a token")
 
 
 async def of_words(model: Model, words: Iterable[str]) -> dict[str, int] | None:
@@ -111,7 +106,7 @@ async def _of_server(model: OpenAIModel, request: Request) -> int | None:
     if isinstance(said, dict) and isinstance(said.get("count"), int):
         return int(said["count"])
     if isinstance(said, dict) and isinstance(said.get("tokens"), list):
-        return len(said["tokens"]) + TOKENS_A_TURN * len(chat)
+        return len(said["tokens"]) + LIKELY_TOKENS_A_MESSAGE * len(chat)
     return None
 
 
@@ -125,8 +120,7 @@ def _tiktoken(name: str) -> TokenCounter | None:
         return None
 
     async def count(request: Request) -> int:
-        return sum(
-            len(encoding.encode(m.content, disallowed_special=())) + TOKENS_A_TURN for m in request.messages
-        )
+        encoded = (encoding.encode(m.content, disallowed_special=()) for m in request.messages)
+        return sum(len(message) + LIKELY_TOKENS_A_MESSAGE for message in encoded)
 
     return TokenCounter(f"tiktoken ({encoding.name}) on the first {ASKED_OF_THE_SERVER} requests", count)
