@@ -35,11 +35,20 @@ class RunFolder:
         self.path = path
 
     @classmethod
-    def existing(cls, path: Path) -> RunFolder:
-        """The folder of an earlier run. Raises ``RunError`` where ``path`` is none."""
-        if not (path / "summary.json").is_file():
+    def ended(cls, path: Path) -> RunFolder:
+        """Return the folder of a run that has ended. Raises ``RunError`` where ``path`` is none."""
+        folder = cls(path)
+        if not folder.summary.is_file():
             raise RunError(f"{path} has no summary.json: give the folder of a run that has ended")
-        return cls(path)
+        return folder
+
+    @classmethod
+    def with_cases(cls, path: Path) -> RunFolder:
+        """Return the folder of a run whose cases are all made. Raises ``RunError`` where they are not."""
+        folder = cls(path)
+        if not folder.complete:
+            raise RunError(f"{path} has no complete cases: give the folder of hinter run or hinter generate")
+        return folder
 
     @property
     def summary(self) -> Path:

@@ -30,6 +30,7 @@ from harness.core import Case, Document, Examined, Outcome, Verdict
 from harness.errors import ConfigError, EndpointError
 from harness.folder import DERIVED, RunFolder
 from harness.models import tokens
+from harness.progress import Progress, unwatched
 from harness.report import html, junit, summary
 from harness.report.summary import DUPLICATE
 
@@ -43,7 +44,7 @@ PER_SLOT = 8
 
 
 @dataclass
-class Progress:
+class RunState:
     """How far a run has come; ``documents`` counts those whose verdicts are in."""
 
     total: int
@@ -70,20 +71,21 @@ class Checked:
     verdicts: Mapping[str, Verdict]
 
 
-Watcher = Callable[[Progress], None]
 Group = list[Case]
 
 
-async def run(config: RunConfig, watch: Watcher = lambda _: None, overwrite: bool = False) -> dict[str, Any]:
+async def run(
+    config: RunConfig, watch: Callable[[RunState], None] = lambda _: None, overwrite: bool = False
+) -> dict[str, Any]:
     """Audit as ``config`` says; the summary, also written to the run folder with the report.
 
-    ``watch`` is given the one ``Progress``, which then goes on changing. Cancelled, it still writes what
+    ``watch`` is given the one ``RunState``, which then goes on changing. Cancelled, it still writes what
     it has, with the status ``interrupted``. Raises ``HarnessError``.
     """
     audit = await asyncio.to_thread(assemble, config)
     folder, started = audit.folder, time.monotonic()
     folder.open(audit.resolved, audit.identity, overwrite)
-    progress = Progress(audit.total)
+    progress = RunState(audit.total)
     watch(progress)
     status = "complete"
     if not config.batch and (left := outstanding(folder.path)):
@@ -108,7 +110,7 @@ async def run(config: RunConfig, watch: Watcher = lambda _: None, overwrite: boo
     return {**figures, "folder": str(folder.path)}
 
 
-async def _flow(audit: Audit, folder: RunFolder, progress: Progress) -> None:
+async def _flow(audit: Audit, folder: RunFolder, progress: RunState) -> None:
     """Documents to verdicts. A cancellation leaves the files whole for all groups that were judged."""
     made = generation.cases(audit, folder, audit.config.workers)
     with closing(made) as cases, folder.derived() as tables:
@@ -131,7 +133,7 @@ async def _flow(audit: Audit, folder: RunFolder, progress: Progress) -> None:
 
 
 async def _chosen(
-    audit: Audit, folder: RunFolder, examiner: Examiner, cases: Iterable[Case], progress: Progress
+    audit: Audit, folder: RunFolder, examiner: Examiner, cases: Iterable[Case], progress: RunState
 ) -> Iterator[Group]:
     """The groups that an adaptive budget chose: the one step that looks at answers to choose cases."""
     from harness.audit.adaptive.exploration import Exploration
@@ -173,7 +175,7 @@ async def _examined(groups: Iterator[Group], examiner: Examiner, limit: int) -> 
 async def generate(
     config: RunConfig,
     overwrite: bool = False,
-    watch: Callable[[int, int], None] = lambda *_: None,
+    watch: Progress = unwatched,
     engine: generation.Engine = generation.make,
 ) -> dict[str, Any]:
     """The cases of a run, written to its folder; a later ``run`` of the same settings goes on from them.
@@ -185,10 +187,10 @@ async def generate(
 
     stopped = threading.Event()
 
-    def tell(done: int) -> None:
+    def tell(done: int, total: int) -> None:
         if stopped.is_set():
             raise asyncio.CancelledError
-        watch(done, audit.total)
+        watch(done, total)
 
     try:
         await asyncio.to_thread(engine, audit, audit.folder, config.workers, tell)
@@ -222,7 +224,7 @@ async def check(config: RunConfig, text: str) -> Checked:
 
 
 def _conclude(
-    audit: Audit, folder: RunFolder, progress: Progress, status: str, seconds: float
+    audit: Audit, folder: RunFolder, progress: RunState, status: str, seconds: float
 ) -> dict[str, Any]:
     """Figures from the files alone, then the reports."""
     for name in DERIVED:

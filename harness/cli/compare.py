@@ -92,7 +92,7 @@ def _run(path: Path, name: str) -> Run:
     from harness.folder import RunFolder
     from harness.report.comparison import Run
 
-    folder = RunFolder.existing(path)
+    folder = RunFolder.ended(path)
     try:
         figures = json.loads(folder.summary.read_text(encoding="utf-8"))
         needed = ("suite", "task", "model", "status", "results", "documents", "cases", "answers", "noise")

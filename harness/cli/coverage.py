@@ -39,19 +39,19 @@ def command(
     """
     from harness import files
     from harness.cli.progress import counted
+    from harness.folder import RunFolder
     from harness.report import coverage as pages
     from harness.studies import coverage
-    from harness.studies.fluency import open_run
     from harness.studies.neurons import PREFIX, Neurons
 
     if not model.startswith(PREFIX):
         raise click.UsageError(
             f"--model {model}: only a classifier of {PREFIX}NAME_OR_FOLDER shows its neurons"
         )
-    suites = {str(run): _texts(open_run(run), limit, seed) for run in runs}
+    suites = {str(run): _texts(RunFolder.with_cases(run), limit, seed) for run in runs}
     known = _reference(reference, text_column, limit, seed)
-    with counted("texts read") as told:
-        made = coverage.measure(Neurons(model), known, suites, told)
+    with counted("texts read") as progress:
+        made = coverage.measure(Neurons(model), known, suites, progress)
     folder = out or runs[0]
     folder.mkdir(parents=True, exist_ok=True)
     plain = json.dumps(made, indent=1, ensure_ascii=False)

@@ -61,12 +61,12 @@ def command(
     from harness.studies.explaining.flips import Settings
     from harness.studies.explaining.run import explain
 
-    folder = RunFolder.existing(run)
+    folder = RunFolder.ended(run)
     settings = Settings(method, probability, mask, whole)
     overrides = {key.replace("__", "."): value for key, value in given.items() if value is not None}
     configured = config.load(folder.path / "run.toml", overrides)
-    with counted("flips explained") as told:
-        found = asyncio.run(explain(folder, configured, settings, cases, limit, told))
+    with counted("flips explained") as progress:
+        found = asyncio.run(explain(folder, configured, settings, cases, limit, progress))
     pipeline.render(folder, json.loads(folder.summary.read_text(encoding="utf-8")))
     click.echo(json.dumps(found, ensure_ascii=False) if as_json else _said(found, folder.path))
     return 3 if _partial(found) or found["requests"]["failed"] else 0

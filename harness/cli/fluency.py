@@ -38,10 +38,10 @@ def command(
     from harness.cli.progress import counted
     from harness.studies import fluency
 
-    folder = fluency.open_run(run)
+    folder = RunFolder.with_cases(run)
     judge = _judge(folder, languagetool, {key: value for key, value in model.items() if value is not None})
-    with counted("texts scored") as told:
-        made = asyncio.run(fluency.measure(folder, judge, limit, seed, told))
+    with counted("texts scored") as progress:
+        made = asyncio.run(fluency.measure(folder, judge, limit, seed, progress))
     click.echo(json.dumps(made, ensure_ascii=False) if as_json else _table(made))
     failed = any(row["unscored"].get("failed") for row in made["kinds"])
     return 3 if failed else 0

@@ -18,7 +18,7 @@ def command(run: Path, as_json: bool) -> None:
     from harness.folder import RunFolder
     from harness.report import terminal
 
-    folder = RunFolder.existing(run)
+    folder = RunFolder.ended(run)
     try:
         figures = json.loads(folder.summary.read_text(encoding="utf-8"))
     except ValueError as error:

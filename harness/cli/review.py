@@ -32,11 +32,11 @@ def export(run: Path, sample: int, seed: int, out: Path | None) -> None:
     """
     from harness import config, files
     from harness.errors import RunError
-    from harness.studies import fluency
+    from harness.folder import RunFolder
     from harness.studies.review import sheet
     from harness.studies.review.sample import by_kind, pairs
 
-    folder = fluency.open_run(run)
+    folder = RunFolder.with_cases(run)
     target = out or run / "review.csv"
     if target.exists():
         raise RunError(f"{target} is there already, perhaps filled in: use another --out")
@@ -56,10 +56,10 @@ def import_(run: Path, files: tuple[Path, ...], seed: int, as_json: bool) -> Non
     from harness import config, registry
     from harness import files as output
     from harness.errors import DocumentError
-    from harness.studies import fluency
+    from harness.folder import RunFolder
     from harness.studies.review import figures, sheet
 
-    folder = fluency.open_run(run)
+    folder = RunFolder.with_cases(run)
     settings = config.load(run / "run.toml")
     task = registry.task(settings.task, settings.task_options.given)
     if len({file.stem for file in files}) < len(files):

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 
 from harness.core import Document
 from harness.estimates import characters_within, text_bound
+from harness.language import sentences
 
 TOKENS_A_MUTANT_ADDS = 64
 SPECIAL_TOKENS = 8  # beside those, no tokenizer makes more tokens of a text than it has bytes
-_SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*(?=\s)")
 _WORD_END = re.compile(r"\S(?=\s)")
 
 
@@ -40,8 +40,8 @@ class Shortener:
 
     def _cut(self, text: str) -> str:
         """The longest beginning that fits and ends with a sentence, or if there is none with a word."""
-        for ends in (_SENTENCE_END, _WORD_END):
-            places = [match.end() for match in ends.finditer(text)]
+        for ends in (sentences.ends, _word_ends):
+            places = list(ends(text))
             low, high = 0, len(places)
             while low < high:
                 middle = (low + high + 1) // 2
@@ -52,3 +52,7 @@ class Shortener:
             if low:
                 return text[: places[low - 1]]
         return text[: characters_within(self.limit or 0)]
+
+
+def _word_ends(text: str) -> Iterator[int]:
+    return (match.end() for match in _WORD_END.finditer(text))

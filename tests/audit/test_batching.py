@@ -87,11 +87,11 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
 
 async def work(
     configuration: config.RunConfig, said: list[str], pace: Pace = FAST
-) -> tuple[Audit, pipeline.Progress]:
+) -> tuple[Audit, pipeline.RunState]:
     audit = await asyncio.to_thread(assemble, configuration)
     folder = audit.folder
     folder.open(audit.resolved, audit.identity)
-    progress = pipeline.Progress(audit.total)
+    progress = pipeline.RunState(audit.total)
     try:
         audit = await answered(audit, folder, said.append, pace)
         await pipeline._flow(audit, folder, progress)
@@ -100,7 +100,7 @@ async def work(
     return audit, progress
 
 
-def run(configuration: config.RunConfig) -> tuple[Audit, pipeline.Progress]:
+def run(configuration: config.RunConfig) -> tuple[Audit, pipeline.RunState]:
     """What ``hinter run --batch`` does: first the jobs, then the flow with a model that sends nothing."""
     return asyncio.run(work(configuration, []))
 

@@ -25,6 +25,7 @@ from harness.audit.assembly import Audit, assemble
 from harness.core import Case, Document, Suite
 from harness.errors import ConfigError, RunError
 from harness.folder import RunFolder
+from harness.progress import Progress, unwatched
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:ray")
 
@@ -33,7 +34,7 @@ MANY_DOCUMENTS = 600
 LONG_DOCUMENTS = 4000
 CHUNKS = 4
 
-Make = Callable[[Audit, generation.Watcher], None]
+Make = Callable[[Audit, Progress], None]
 
 
 def audit(place: Path, out: str, documents: int = DOCUMENTS) -> Audit:
@@ -63,16 +64,16 @@ def files(folder: RunFolder) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in folder.cases.iterdir()}
 
 
-def one_process(audit: Audit, watch: generation.Watcher = lambda _: None) -> None:
-    generation.make(audit, audit.folder, 1, watch)
+def one_process(audit: Audit, progress: Progress = unwatched) -> None:
+    generation.make(audit, audit.folder, 1, progress)
 
 
-def two_processes(audit: Audit, watch: generation.Watcher = lambda _: None) -> None:
-    generation.make(audit, audit.folder, 2, watch)
+def two_processes(audit: Audit, progress: Progress = unwatched) -> None:
+    generation.make(audit, audit.folder, 2, progress)
 
 
-def on_ray(audit: Audit, watch: generation.Watcher = lambda _: None) -> None:
-    generation_ray.make(audit, audit.folder, None, watch)
+def on_ray(audit: Audit, progress: Progress = unwatched) -> None:
+    generation_ray.make(audit, audit.folder, None, progress)
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +125,7 @@ def test_every_engine_writes_the_same_files(
 ) -> None:
     made = audit(place, f"whole-{request.node.name}")
     told: list[int] = []
-    make(made, told.append)
+    make(made, lambda done, total: told.append(done))
     assert files(made.folder) == expected
     assert sum(name.endswith(".whole") for name in expected) == CHUNKS
     assert told == sorted(told)
@@ -201,7 +202,7 @@ def test_a_suite_that_sees_all_documents_is_not_shared_out(
 def test_a_killed_worker_is_one_line_and_the_next_call_goes_on(place: Path) -> None:
     made = audit(place, "killed", MANY_DOCUMENTS)
 
-    def kill(done: int) -> None:
+    def kill(done: int, total: int) -> None:
         for worker in multiprocessing.active_children():
             worker.kill()
 
@@ -230,7 +231,7 @@ def test_a_node_lost_in_the_middle_loses_and_doubles_nothing(place: Path, two_no
     made = audit(place, "lost", MANY_DOCUMENTS)
     killed: list[int] = []
 
-    def kill(done: int) -> None:
+    def kill(done: int, total: int) -> None:
         busy = ray.available_resources().get("CPU", 0) == 0  # both nodes have an actor
         if done and busy and not killed:
             killed.append(done)

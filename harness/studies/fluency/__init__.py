@@ -10,15 +10,15 @@ import asyncio
 import json
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 from tenacity.wait import wait_base
 
 from harness import files
 from harness.core import Failure
-from harness.errors import EndpointError, RunError, Transient
+from harness.errors import EndpointError, Transient
 from harness.folder import RunFolder
+from harness.progress import Progress, unwatched
 from harness.retrying import BACK_OFF, Losses, Policy
 from harness.studies.fluency import figures, sample
 from harness.studies.fluency.sample import Sample
@@ -29,24 +29,13 @@ SCHEMA = 1
 WRITE_SECONDS = 10.0
 BETTER = {"log_likelihood": "higher", "matches_per_100_words": "lower"}
 
-Told = Callable[[int, int], None]
-"""Is told how many texts are scored, of how many."""
-
-
-def open_run(path: Path) -> RunFolder:
-    """The folder of a run whose cases are made. Raises ``RunError`` where they are not."""
-    folder = RunFolder(path)
-    if not folder.complete:
-        raise RunError(f"{path} has no complete cases: give the folder of hinter run or hinter generate")
-    return folder
-
 
 async def measure(
     folder: RunFolder,
     scorer: Scorer,
     limit: int,
     seed: int = 0,
-    told: Told = lambda done, total: None,
+    progress: Progress = unwatched,
     back_off: wait_base = BACK_OFF,
 ) -> dict[str, Any]:
     """Score at most ``limit`` texts of each kind; the figures, which ``fluency.json`` holds too."""
@@ -54,7 +43,7 @@ async def measure(
     asking = Asking(scorer, back_off)
     try:
         await asking.attempt(scorer.prepare)
-        scores, kept = await _scores(folder, asking, chosen, told)
+        scores, kept = await _scores(folder, asking, chosen, progress)
     finally:
         await scorer.close()
     made = {
@@ -73,7 +62,7 @@ async def measure(
 
 
 async def _scores(
-    folder: RunFolder, asking: Asking, chosen: Sample, told: Told
+    folder: RunFolder, asking: Asking, chosen: Sample, progress: Progress
 ) -> tuple[dict[str, Score | Failure], int]:
     """The score of every text of the sample, and how many of them were known; written as they come."""
     store = Store(folder.path / "fluency.parquet", asking.scorer.identity)
@@ -81,14 +70,14 @@ async def _scores(
     texts = sorted({case.text for case in chosen.cases}, key=lambda text: (-len(text), text))
     scores: dict[str, Score | Failure] = {t: known[key] for t in texts if (key := digest(t)) in known}
     kept = len(scores)
-    told(kept, len(texts))
+    progress(kept, len(texts))
 
     written = time.monotonic()
 
     def take(text: str, found: Score | Failure) -> None:
         nonlocal written
         scores[text] = found
-        told(len(scores), len(texts))
+        progress(len(scores), len(texts))
         if time.monotonic() - written > WRITE_SECONDS:
             store.write(chosen, scores)
             written = time.monotonic()

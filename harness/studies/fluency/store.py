@@ -11,8 +11,9 @@ from harness import files
 from harness.core import Case, Failure, canonical
 from harness.errors import RunError
 from harness.studies.fluency.figures import Scores
-from harness.studies.fluency.sample import Sample, kind
+from harness.studies.fluency.sample import Sample
 from harness.studies.fluency.scorers.likelihood import Score
+from harness.studies.sampling import kind
 
 if TYPE_CHECKING:
     import polars as pl
