@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -68,3 +70,14 @@ def write(path: Path, content: str | bytes) -> None:
     """Write ``content`` (text as UTF-8, line ends as they are) to ``path``, whole or not at all."""
     with replacing(path) as unfinished:
         unfinished.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def user_cache() -> Path:
+    """Return the folder for what is kept between runs: ``HINTER_CACHE_DIR``, else the user's cache folder."""
+    if own := os.environ.get("HINTER_CACHE_DIR"):
+        return Path(own)
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "hinter"
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", Path.home())) / "hinter" / "Cache"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hinter"

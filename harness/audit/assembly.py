@@ -77,6 +77,16 @@ class Audit:
         return tomli_w.dumps(self.config.model_dump(exclude_none=True))
 
     @property
+    def about(self) -> str:
+        """The run in a line, for its log; ``run.toml`` has all settings."""
+        texts = f"{self.total} texts" if self.total else "texts of its own"
+        parser = self.suite.identity.get("parser", "none")
+        return (
+            f"hinter {__version__}, suite {self.suite.name} on {texts}, parser {parser},"
+            f" task {self.task.name}, model {self.model.name}, seed {self.config.seed}"
+        )
+
+    @property
     def _name(self) -> str:
         """The same settings give the same folder, so the same command takes up the same run."""
         model = re.sub(r"[^\w.-]+", "-", self.model.name).strip("-")

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from harness import files
+from harness import files, run_log
 from harness.answering.cache import ResponseCache
 from harness.answering.runner import Counts
 from harness.audit import generation
@@ -26,7 +26,7 @@ from harness.audit.assembly import Audit, assemble
 from harness.audit.batching.run import answered, outstanding
 from harness.audit.examination import Examiner, next_group
 from harness.config import RunConfig
-from harness.core import Case, Document, Examined, Outcome, Verdict
+from harness.core import Case, Document, Examined, Outcome, Verdict, canonical
 from harness.errors import ConfigError, EndpointError
 from harness.folder import DERIVED, RunFolder
 from harness.models import tokens
@@ -83,8 +83,16 @@ async def run(
     it has, with the status ``interrupted``. Raises ``HarnessError``.
     """
     audit = await asyncio.to_thread(assemble, config)
-    folder, started = audit.folder, time.monotonic()
-    folder.open(audit.resolved, audit.identity, overwrite)
+    audit.folder.open(audit.resolved, audit.identity, overwrite)
+    with run_log.logged(audit.folder.path, audit.about) as log:
+        figures = await _run(audit, watch)
+        log.line(f"ended: {figures['status']}, {canonical(figures['requests'])}")
+    return figures
+
+
+async def _run(audit: Audit, watch: Callable[[RunState], None]) -> dict[str, Any]:
+    """What ``run`` does once its folder is there."""
+    config, folder, started = audit.config, audit.folder, time.monotonic()
     progress = RunState(audit.total)
     watch(progress)
     status = "complete"
@@ -192,10 +200,12 @@ async def generate(
             raise asyncio.CancelledError
         watch(done, total)
 
-    try:
-        await asyncio.to_thread(engine, audit, audit.folder, config.workers, tell)
-    finally:
-        stopped.set()  # a thread cannot be cancelled: it ends with the chunk it is at
+    with run_log.logged(audit.folder.path, audit.about) as log:
+        try:
+            await asyncio.to_thread(engine, audit, audit.folder, config.workers, tell)
+        finally:
+            stopped.set()  # a thread cannot be cancelled: it ends with the chunk it is at
+        log.line("ended: all cases are made")
     made = audit.folder.scan("cases")
     return {
         "folder": str(audit.folder.path),

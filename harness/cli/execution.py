@@ -104,7 +104,7 @@ def _bar(shown: list[pipeline.RunState], loop: asyncio.AbstractEventLoop) -> Ite
         TextColumn("texts"),
         BarColumn(bar_width=20),
         MofNCompleteColumn(),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:

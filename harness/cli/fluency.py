@@ -36,6 +36,7 @@ def command(
     By their likelihood under the model audited or another one (--model, --base-url), or by LanguageTool.
     """
     from harness.cli.progress import counted
+    from harness.folder import RunFolder
     from harness.studies import fluency
 
     folder = RunFolder.with_cases(run)

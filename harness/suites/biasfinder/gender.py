@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from harness.core import Document, Span
-from harness.language.coreference import Entity, Resolution
+from harness.language.entities import Entity, Resolution
 from harness.language.mentions import pronoun_slot
 from harness.language.parsed_text import Reading
 from harness.language.persons import Mention

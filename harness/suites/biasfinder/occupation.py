@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from harness.core import Document
-from harness.language.coreference import Resolution
+from harness.language.entities import Resolution
 from harness.language.parsed_text import Reading
 from harness.suites.biasfinder.templates import Refusal, Slot, Template, cut
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import chain, pairwise
 
 from harness.core import Span
-from harness.language.coreference import Entity
+from harness.language.entities import Entity
 from harness.language.mentions import pronoun_slot
 from harness.language.parsed_text import Reading
 from harness.language.person_names import left_over, strangers

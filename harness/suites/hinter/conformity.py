@@ -36,15 +36,12 @@ class Conformity:
     """Decides pairs of sentences by ``parser``; ``kept`` None keeps nothing beyond the call.
 
     ``properties`` that must match: parts of speech and dependencies, or parts of speech alone. How many
-    pairs were ``decided`` and ``looked_up``, and how many mutants needed their whole text (``exact``), is
-    counted.
+    mutants needed their whole text (``exact``) is counted.
     """
 
     parser: Parser
     kept: Kept | None = None
     properties: Sequence[str] = (POS, DEPENDENCY)
-    decided: int = field(default=0, init=False)
-    looked_up: int = field(default=0, init=False)
     exact: int = field(default=0, init=False)
 
     def split(self, text: str) -> Sequence[Span]:
@@ -57,8 +54,6 @@ class Conformity:
         distinct = {pair: self._key("pair", *pair) for pair in pairs}
         kept = self._get(distinct.values())
         missing = [pair for pair, key in distinct.items() if key not in kept]
-        self.looked_up += len(distinct) - len(missing)
-        self.decided += len(missing)
         for start in range(0, len(missing), PAIRS_AT_ONCE):
             some = self._decide(missing[start : start + PAIRS_AT_ONCE])
             fresh = {distinct[pair]: reason or CONFORMS for pair, reason in some.items()}

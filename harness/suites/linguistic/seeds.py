@@ -40,14 +40,12 @@ class Seed:
 
 @dataclass
 class _Found:
-    """The ``most`` different sentences with the smallest hashes, and how many documents there were."""
+    """The ``most`` different sentences with the smallest hashes."""
 
     most: int
-    total: int = 0
     kept: list[tuple[int, str, str]] = field(default_factory=list)
 
     def add(self, rank: str, document: Document) -> None:
-        self.total += 1
         entry = (-int(rank, 16), document.id, document.text)
         if any(entry[0] == other for other, _, _ in self.kept):
             return
@@ -72,7 +70,6 @@ class Search:
         seeds: int,
         seed: int,
     ) -> None:
-        self._capabilities = capabilities
         self._labels = labels
         self._parser = parser
         self._lexicon = lexicon
@@ -80,11 +77,6 @@ class Search:
         self._seed = seed
         rules = [rule for c in capabilities for v in c.variants for rule in v.search.values()]
         self._found: dict[Rule, _Found] = {rule: _Found(seeds) for rule in rules}
-        self.sentences = 0
-
-    def accepted(self, rule: Rule) -> int:
-        """How many documents one rule accepted."""
-        return self._found[rule].total
 
     def read(self, documents: Iterable[Document]) -> None:
         """Look at every document of one sentence: a label of several is none of each."""
@@ -92,7 +84,6 @@ class Search:
         while batch := list(islice(source, BATCH)):
             wanted = [(d, rules) for d in batch if (rules := self._plausible(d))]
             single = [(d, rules) for d, rules in wanted if len(self._parser.split(d.text).spans) == 1]
-            self.sentences += len(single)
             parsed = [d.text for d, rules in single if any(rule.tags for rule in rules)]
             parses = dict(zip(parsed, self._parser.parse(parsed), strict=True))
             for document, rules in single:

@@ -22,7 +22,6 @@ Sentiment = Literal["positive", "negative", "neutral"]
 
 SENTIMENTS: tuple[Sentiment, ...] = ("positive", "negative", "neutral")
 BUNDLED = DATA / "sentiwordnet" / "words.tsv"
-NEGATIVE_TO, POSITIVE_ABOVE = 0.4, 0.6
 CLASSES = {"JJ": "a", "NN": "n", "VB": "v", "RB": "r"}
 NAMES = ("NNP", "NNPS")
 # Adjectives to WordNet, determiners to a treebank: without them Figure 3's "Or both." has no adjective.
@@ -40,13 +39,6 @@ _ENDINGS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "a": (("ier", "y"), ("iest", "y"), ("er", ""), ("est", ""), ("er", "e"), ("est", "e")),
     "r": (),
 }  # fmt: skip
-
-
-def of_score(score: float) -> Sentiment:
-    """The label of a sentence scored from 0 to 1: up to 0.4 negative, up to 0.6 neutral (section 4.1)."""
-    if score <= NEGATIVE_TO:
-        return "negative"
-    return "neutral" if score <= POSITIVE_ABOVE else "positive"
 
 
 def word_class(word: str, tag: str) -> str | None:
