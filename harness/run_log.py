@@ -88,8 +88,8 @@ def logged(folder: Path, settings: str) -> Iterator[RunLog]:
 
 
 def summary(error: BaseException) -> str:
-    """Return the kind of ``error`` and what it says, in one line."""
-    said = " ".join(str(error).split())
+    """Return the kind of ``error`` and what it says, in one line without control characters."""
+    said = "".join(filter(str.isprintable, " ".join(str(error).split())))
     return f"{type(error).__name__}: {said}" if said else type(error).__name__
 
 
