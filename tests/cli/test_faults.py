@@ -1,4 +1,4 @@
-"""A fault of hinter's own ends with exit code 70 and leaves a traceback; what the user can mend ends with 2."""
+"""Faults of hinter's own end with exit code 70 and a traceback kept; what the user can mend ends with 2."""
 
 from __future__ import annotations
 

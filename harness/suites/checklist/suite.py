@@ -13,7 +13,7 @@ from typing import Any
 from harness.core import Case, Document, Outcome, Status, Tables, Verdict
 from harness.language.parsers import Parser
 from harness.suites import diversity
-from harness.suites.checklist import counts, expectations
+from harness.suites.checklist import counts, exhibits, expectations
 from harness.suites.checklist.tests import Item, Tests
 from harness.suites.linguistic import oracle
 from harness.suites.oracle import smaller
@@ -79,7 +79,7 @@ class CheckList:
 
     def figures(self, tables: Tables) -> Mapping[str, Any]:
         """Failure rates by test and capability, and with a parser how diverse the texts are."""
-        made = counts.figures(counts.count(tables))
+        made = exhibits.figures(counts.count(tables))
         if self.parser is None:
             return made
         found = diversity.measure(diversity.texts(tables, self.name), self.parser)

@@ -14,7 +14,7 @@ from harness.core import Case, Document, Outcome, Role, Span, Tables, Verdict
 from harness.language.parsers import Parser
 from harness.language.surface import containing
 from harness.suites import oracle
-from harness.suites.hinter import counts, sampling
+from harness.suites.hinter import exhibits, sampling
 from harness.suites.hinter.conformity import Conformity, Kept
 from harness.suites.hinter.invariant import DocumentInvariant
 from harness.suites.hinter.lexicon import Lexicon
@@ -95,7 +95,7 @@ class Hinter:
 
     def figures(self, tables: Tables) -> dict[str, Any]:
         """What the summary holds of the mutants beside the results."""
-        return counts.figures(tables, tuple(self.lexicon.attributes))
+        return exhibits.figures(tables, tuple(self.lexicon.attributes))
 
     def _prepare(self, batch: Sequence[Document]) -> list[_Prepared]:
         found = [_Found(document, self.lexicon.find(document.text)) for document in batch]

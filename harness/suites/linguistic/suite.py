@@ -14,7 +14,7 @@ from typing import Any
 from harness.core import Case, Document, Outcome, Tables, Verdict
 from harness.language.parsers import Parser
 from harness.suites import diversity
-from harness.suites.linguistic import counts, oracle
+from harness.suites.linguistic import counts, exhibits, oracle
 from harness.suites.linguistic.capabilities import Capabilities
 from harness.suites.linguistic.expansion import Expander, Expansion
 from harness.suites.linguistic.seeds import Search, Seed
@@ -82,7 +82,7 @@ class Linguistic:
     def figures(self, tables: Tables) -> Mapping[str, Any]:
         """Failure rates by capability, as in Table 2, and how diverse the cases are."""
         titles = {c.name: c.title for c in self.capabilities.by_name.values()}
-        made = counts.figures(counts.count(tables), titles, self.settings, "neutral" in self.labels)
+        made = exhibits.figures(counts.count(tables), titles, self.settings, "neutral" in self.labels)
         trees = self.expander.constituency if self.expander else None
         found = diversity.measure(diversity.texts(tables), self.parser, trees)
         block = {**made["linguistic"], "diversity": [row.plain() for row in found]}

@@ -12,7 +12,7 @@ import polars as pl
 from harness.core import Case, Document, Outcome, Verdict
 from harness.language import constituency
 from harness.language.parsers import CachedParser
-from harness.suites.linguistic import capabilities, counts, grammar, oracle
+from harness.suites.linguistic import capabilities, counts, exhibits, grammar, oracle
 from harness.suites.linguistic.expansion import Expander
 from harness.suites.linguistic.suite import Linguistic
 from tests.suites.linguistic.fixed import LEXICON, FixedSuggester
@@ -172,6 +172,6 @@ def test_the_summary_has_a_block_a_headline_and_a_section(parser: CachedParser) 
 
 
 def test_a_run_that_found_no_seed_says_so() -> None:
-    figures = counts.figures([], {}, {}, True)
+    figures = exhibits.figures([], {}, {}, True)
     assert figures["headline"].startswith("No seed was found")
     assert figures["sections"] == []
