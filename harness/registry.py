@@ -116,7 +116,7 @@ def suite(config: RunConfig) -> Suite:
 
 def hinter_suite(config: RunConfig) -> Suite:
     from harness.language import parsers
-    from harness.language.verdict_cache import DEFAULT, KeptVerdicts
+    from harness.language.verdict_cache import DEFAULT, VerdictCache
     from harness.suites.hinter import lexicon, sampling
     from harness.suites.hinter.suite import Hinter
 
@@ -144,7 +144,7 @@ def hinter_suite(config: RunConfig) -> Suite:
         max_mutants=section.max_mutants_per_document,
         seed=config.seed,
         invariant=section.invariant,
-        kept=KeptVerdicts(Path(config.cache).with_name(DEFAULT.name) if config.cache else DEFAULT),
+        kept=VerdictCache(Path(config.cache).with_name(DEFAULT.name) if config.cache else DEFAULT),
     )
 
 

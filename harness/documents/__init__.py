@@ -33,7 +33,7 @@ Known = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
+class _RowFormat:
     """How the rows of a task are read: what ``read`` is given, made ready."""
 
     options: DocumentOptions
@@ -66,7 +66,7 @@ def read(
     """
     known = {str(place): label for place, label in enumerate(labels)} if numbered else {}
     known |= dict(aliases or {}) | {label.lower(): label for label in labels}
-    reading = _Reading(options, tuple(labels), known, clean, adapt, multi_label, paragraphs)
+    reading = _RowFormat(options, tuple(labels), known, clean, adapt, multi_label, paragraphs)
     return islice(_documents(reading), options.limit)
 
 
@@ -114,7 +114,7 @@ def digest(options: DocumentOptions) -> str:
     return total.hexdigest()
 
 
-def _documents(reading: _Reading) -> Iterator[Document]:
+def _documents(reading: _RowFormat) -> Iterator[Document]:
     options = reading.options
     if options.dataset is not None:
         yield from _source(hub.rows(options, reading.labels), reading, hub.title(options), "", set())
@@ -129,7 +129,7 @@ def _documents(reading: _Reading) -> Iterator[Document]:
 
 
 def _source(
-    rows: Iterator[Row], reading: _Reading, source: str, prefix: str, seen: set[str]
+    rows: Iterator[Row], reading: _RowFormat, source: str, prefix: str, seen: set[str]
 ) -> Iterator[Document]:
     """The documents of one file or data set; ``seen`` holds the ids so far."""
     number = 0
@@ -149,7 +149,7 @@ def _source(
         raise DocumentError(f"{source}: no rows")
 
 
-def _document(row: Row, reading: _Reading, source: str, number: int, prefix: str) -> Document:
+def _document(row: Row, reading: _RowFormat, source: str, number: int, prefix: str) -> Document:
     where, options = f"{source}: row {number}", reading.options
     text_column = _column(row, options.text_column, TEXT_COLUMNS, source)
     if text_column is None:
@@ -164,7 +164,7 @@ def _document(row: Row, reading: _Reading, source: str, number: int, prefix: str
     return Document(prefix + _encodable(name, where, ID_COLUMN), text, labels)
 
 
-def _text(value: Any, reading: _Reading, where: str, column: str) -> str:
+def _text(value: Any, reading: _RowFormat, where: str, column: str) -> str:
     if reading.paragraphs and isinstance(value, list) and all(isinstance(part, str) for part in value):
         value = "\n".join(value)
     if not isinstance(value, str):
@@ -189,7 +189,7 @@ def _column(row: Row, asked: str | None, usual: Sequence[str], source: str) -> s
     return asked or next((name for name in usual if name in row), None)
 
 
-def _labels(value: Any, reading: _Reading, where: str) -> frozenset[str] | None:
+def _labels(value: Any, reading: _RowFormat, where: str) -> frozenset[str] | None:
     if isinstance(value, float):  # a column of integers with gaps, as pandas writes it
         value = None if isnan(value) else int(value) if value.is_integer() else value
     if value is None or (isinstance(value, str) and not value.strip()):

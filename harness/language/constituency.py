@@ -11,7 +11,7 @@ from itertools import takewhile
 from typing import Any
 
 from harness.errors import ParserError
-from harness.language.parsed_text import Reading
+from harness.language.parsed_text import ParsedText
 from harness.language.parsers import default_pipeline
 from harness.language.parsers.spacy_parser import load_pipeline
 from harness.language.parsers.stanza_parser import find_models
@@ -125,7 +125,7 @@ def load(kind: str | None = None) -> StanzaConstituency | FlatConstituency:
     return FlatConstituency()
 
 
-def projected(read: Reading) -> tuple[Tree, ...]:
+def projected(read: ParsedText) -> tuple[Tree, ...]:
     """A tree for each sentence of a dependency parse."""
     roots = [i for i, token in enumerate(read.tokens) if token.head == i and token.tag != "_SP"]
     return tuple(phrase(ROOT, [_Projection(read).clause(root)]) for root in roots)
@@ -135,7 +135,7 @@ class _Projection:
     """Phrases of one reading. A clause holds its subject side and its verb phrase; auxiliaries nest, a noun's
     core is a phrase of its own before what follows it, and what closes a sentence belongs to the clause."""
 
-    def __init__(self, read: Reading) -> None:
+    def __init__(self, read: ParsedText) -> None:
         self._read = read
 
     def clause(self, head: int) -> Tree:

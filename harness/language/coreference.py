@@ -14,7 +14,7 @@ from math import log
 from harness.errors import ParserError
 from harness.language.entities import Entity, Reader, Resolution, Resolver
 from harness.language.mentions import find, pronoun_slot, who_clause
-from harness.language.parsed_text import Reading
+from harness.language.parsed_text import ParsedText
 from harness.language.persons import Gender, Mention, Vocabulary, vocabulary
 
 SUBJECTS = frozenset({"nsubj", "nsubjpass"})
@@ -69,7 +69,7 @@ class _Chain:
         return gender is None or not self.genders or self.genders == {gender}
 
 
-def link(reading: Reading, mentions: Sequence[Mention]) -> tuple[Entity, ...]:
+def link(reading: ParsedText, mentions: Sequence[Mention]) -> tuple[Entity, ...]:
     """The entities that ``mentions`` (in the order of the text) make up."""
     chains: list[_Chain] = []
     of_head: dict[int, _Chain] = {}
@@ -90,7 +90,7 @@ def link(reading: Reading, mentions: Sequence[Mention]) -> tuple[Entity, ...]:
 
 
 def _antecedent(
-    reading: Reading, mention: Mention, chains: Sequence[_Chain], of_head: dict[int, _Chain]
+    reading: ParsedText, mention: Mention, chains: Sequence[_Chain], of_head: dict[int, _Chain]
 ) -> _Chain | None:
     if mention.kind == "pronoun":
         return _most_salient(reading, mention, chains)
@@ -102,7 +102,7 @@ def _antecedent(
     return _same_noun(reading, mention, chains)
 
 
-def _tied(reading: Reading, mention: Mention, of_head: dict[int, _Chain]) -> _Chain | None:
+def _tied(reading: ParsedText, mention: Mention, of_head: dict[int, _Chain]) -> _Chain | None:
     """What grammar says is the same: an apposition, a predicate (*she is a girl*), *actor Jake*."""
     token = reading.tokens[mention.head]
     if token.dep == "appos":
@@ -120,13 +120,13 @@ def _tied(reading: Reading, mention: Mention, of_head: dict[int, _Chain]) -> _Ch
     return None
 
 
-def _other_name(reading: Reading, chain: _Chain, mention: Mention) -> bool:
+def _other_name(reading: ParsedText, chain: _Chain, mention: Mention) -> bool:
     """A list of names looks like an apposition: *Diaz, Marsden, Langella*."""
     named = mention.kind == "name" and any(m.kind == "name" for m in chain.mentions)
     return named and not _same_name(reading, chain, mention)
 
 
-def _same_name(reading: Reading, chain: _Chain, mention: Mention) -> bool:
+def _same_name(reading: ParsedText, chain: _Chain, mention: Mention) -> bool:
     """One name's words are among the other's: *Drew Barrymore*, *Barrymore*, *Drew*."""
     if not chain.agrees(mention.gender):
         return False
@@ -137,11 +137,11 @@ def _same_name(reading: Reading, chain: _Chain, mention: Mention) -> bool:
     )
 
 
-def _words(reading: Reading, mention: Mention) -> set[str]:
+def _words(reading: ParsedText, mention: Mention) -> set[str]:
     return {w.strip(".").casefold() for w in reading.text[mention.start : mention.end].split()}
 
 
-def _same_noun(reading: Reading, mention: Mention, chains: Sequence[_Chain]) -> _Chain | None:
+def _same_noun(reading: ParsedText, mention: Mention, chains: Sequence[_Chain]) -> _Chain | None:
     """A definite noun phrase takes up the last one with the same noun, unless it says itself which one it
     means (*the engineer next to her*)."""
     children = reading.children[mention.head]
@@ -156,7 +156,7 @@ def _same_noun(reading: Reading, mention: Mention, chains: Sequence[_Chain]) -> 
     return None
 
 
-def _most_salient(reading: Reading, pronoun: Mention, chains: Sequence[_Chain]) -> _Chain | None:
+def _most_salient(reading: ParsedText, pronoun: Mention, chains: Sequence[_Chain]) -> _Chain | None:
     scored = [
         (score, i)
         for i, chain in enumerate(chains)
@@ -165,7 +165,7 @@ def _most_salient(reading: Reading, pronoun: Mention, chains: Sequence[_Chain]) 
     return chains[max(scored)[1]] if scored else None
 
 
-def _salience(reading: Reading, pronoun: Mention, chain: _Chain) -> float | None:
+def _salience(reading: ParsedText, pronoun: Mention, chain: _Chain) -> float | None:
     """How likely ``chain`` is what ``pronoun`` means; None where grammar excludes it."""
     last = chain.mentions[-1]
     place, here = reading.tokens[last.head], reading.tokens[pronoun.head]
@@ -187,13 +187,13 @@ def _salience(reading: Reading, pronoun: Mention, chain: _Chain) -> float | None
     )
 
 
-def _tells_of(reading: Reading, noun: int, pronoun: int) -> bool:
+def _tells_of(reading: ParsedText, noun: int, pronoun: int) -> bool:
     """Whether the pronoun stands in the noun's own relative clause: *one who survives with his fears*."""
     verb = who_clause(reading, noun)
     return verb is not None and verb in reading.ancestors(pronoun)
 
 
-def _bound(reading: Reading, pronoun: Mention, other: Mention) -> bool:
+def _bound(reading: ParsedText, pronoun: Mention, other: Mention) -> bool:
     """Whether grammar forbids the two to be the same: *Jake saw him*, *his mother* for *his*."""
     if other.kind == "nominal" and other.start <= pronoun.start < other.end:
         return True
@@ -204,7 +204,7 @@ def _bound(reading: Reading, pronoun: Mention, other: Mention) -> bool:
     return there.dep in SUBJECTS and there.head == object_of
 
 
-def _clause(reading: Reading, index: int) -> int:
+def _clause(reading: ParsedText, index: int) -> int:
     """The verb that governs ``index``, through prepositions."""
     for above in reading.ancestors(index):
         if reading.tokens[above].tag[:2] in ("VB", "MD"):
@@ -212,7 +212,9 @@ def _clause(reading: Reading, index: int) -> int:
     return index
 
 
-def _look_ahead(reading: Reading, pronoun: Mention, chains: list[_Chain], of_head: dict[int, _Chain]) -> None:
+def _look_ahead(
+    reading: ParsedText, pronoun: Mention, chains: list[_Chain], of_head: dict[int, _Chain]
+) -> None:
     """A pronoun with nothing before it may point forward within its sentence: *When he sings, Jake …*"""
     own = of_head[pronoun.head]
     sentence = reading.tokens[pronoun.head].sentence
@@ -234,7 +236,7 @@ def _look_ahead(reading: Reading, pronoun: Mention, chains: list[_Chain], of_hea
             return
 
 
-def _subordinate(reading: Reading, pronoun: int, name: int) -> bool:
+def _subordinate(reading: ParsedText, pronoun: int, name: int) -> bool:
     """Whether the pronoun stands in a clause or phrase below the one that the name belongs to."""
     return (
         reading.tokens[name].dep in SUBJECTS

@@ -16,7 +16,7 @@ from harness.core import Span
 from harness.errors import ParserError
 from harness.language.entities import Entity, Reader, Resolution, Resolver
 from harness.language.mentions import find
-from harness.language.parsed_text import Reading
+from harness.language.parsed_text import ParsedText
 from harness.language.parsers import default_pipeline
 from harness.language.parsers.spacy_parser import load_pipeline
 from harness.language.persons import Mention, Vocabulary, vocabulary
@@ -75,7 +75,7 @@ class SpanResolver:
         return next(self.resolve([text])).entities
 
 
-def merged(reading: Reading, chains: Iterable[Sequence[int]], words: Vocabulary) -> Resolution:
+def merged(reading: ParsedText, chains: Iterable[Sequence[int]], words: Vocabulary) -> Resolution:
     """Chains of head tokens, laid over the mentions of persons that the text has.
 
     A mention in no chain is an entity of its own; a chain with no person's mention is left out, and what
@@ -94,14 +94,14 @@ def merged(reading: Reading, chains: Iterable[Sequence[int]], words: Vocabulary)
     return Resolution(reading, tuple(sorted(entities, key=lambda e: e.mentions[0].start)))
 
 
-def head_of(reading: Reading, span: Span) -> int:
+def head_of(reading: ParsedText, span: Span) -> int:
     """The root token of a character span."""
     inside = [i for i, t in enumerate(reading.tokens) if span[0] <= t.start < span[1]]
     roots = (i for i in inside if reading.tokens[i].head not in inside or reading.tokens[i].head == i)
     return next(roots, inside[-1] if inside else 0)
 
 
-def _tokens(reading: Reading, mention: Mention) -> Iterator[int]:
+def _tokens(reading: ParsedText, mention: Mention) -> Iterator[int]:
     """The head, and of a name all its tokens: two systems may pick different heads of *Drew Barrymore*."""
     yield mention.head
     if mention.kind == "name":
@@ -110,7 +110,7 @@ def _tokens(reading: Reading, mention: Mention) -> Iterator[int]:
                 yield index
 
 
-def _other(reading: Reading, head: int) -> Mention:
+def _other(reading: ParsedText, head: int) -> Mention:
     token = reading.tokens[head]
     return Mention(token.start, token.end, "other", head)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from harness.language.parsed_text import Reading
+from harness.language.parsed_text import ParsedText
 from harness.language.persons import Gender, Mention
 
 
@@ -30,7 +30,7 @@ class Entity:
 class Resolution:
     """A text as it was read, and its entities in the order of their first mentions."""
 
-    reading: Reading
+    reading: ParsedText
     entities: tuple[Entity, ...]
 
 
@@ -51,4 +51,4 @@ class Reader(Protocol):
     @property
     def name(self) -> str: ...
 
-    def read(self, texts: Iterable[str]) -> Iterator[Reading]: ...
+    def read(self, texts: Iterable[str]) -> Iterator[ParsedText]: ...

@@ -31,7 +31,7 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ParsedText:
     """``children[i]`` are the indices of the tokens that depend on token ``i``, in order."""
 
     text: str
@@ -40,7 +40,7 @@ class Reading:
     children: tuple[tuple[int, ...], ...]
 
     @classmethod
-    def of(cls, text: str, tokens: tuple[Token, ...], named: tuple[Named, ...]) -> Reading:
+    def of(cls, text: str, tokens: tuple[Token, ...], named: tuple[Named, ...]) -> ParsedText:
         children: list[list[int]] = [[] for _ in tokens]
         for index, token in enumerate(tokens):
             if token.head != index:

@@ -21,7 +21,7 @@ OPENING = 2.0
 log = logging.getLogger(__name__)
 
 
-class KeptVerdicts:
+class VerdictCache:
     """The file at ``path``, made when first used."""
 
     def __init__(self, path: Path) -> None:

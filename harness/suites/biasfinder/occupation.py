@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from harness.core import Document
 from harness.language.entities import Resolution
-from harness.language.parsed_text import Reading
+from harness.language.parsed_text import ParsedText
 from harness.suites.biasfinder.templates import Refusal, Slot, Template, cut
 
 # What may stand on the left of an occupation and is no modifier of it.
@@ -30,7 +30,7 @@ class Occupations:
         for some in self._by_last.values():
             some.sort(key=len, reverse=True)
 
-    def find(self, reading: Reading) -> Iterator[Found]:
+    def find(self, reading: ParsedText) -> Iterator[Found]:
         """Tokens ``[first, last)`` of each occupation that is a noun for one person, in order."""
         for index in range(len(reading.tokens)):
             for words in self._by_last.get(reading.lower(index), ()):
@@ -54,7 +54,7 @@ def template(document: Document, resolution: Resolution, occupations: Occupation
     return cut(document, "occupation", [slot for f in (first, *same) for slot in _slots(reading, f)])
 
 
-def _is_noun(reading: Reading, head: int) -> bool:
+def _is_noun(reading: ParsedText, head: int) -> bool:
     """A common noun that stands for the person and not, like *doctor visit*, for a kind of thing."""
     token = reading.tokens[head]
     if token.tag != "NN" and not (reading.word(head).isupper() and token.tag in NAME_TAGS):
@@ -64,7 +64,7 @@ def _is_noun(reading: Reading, head: int) -> bool:
     return not _hyphenated(reading, head)
 
 
-def _hyphenated(reading: Reading, index: int) -> bool:
+def _hyphenated(reading: ParsedText, index: int) -> bool:
     token = reading.tokens[index]
     return "-" in (
         reading.text[token.end : token.end + 1],
@@ -72,7 +72,7 @@ def _hyphenated(reading: Reading, index: int) -> bool:
     )
 
 
-def _words(reading: Reading, found: Found) -> list[str]:
+def _words(reading: ParsedText, found: Found) -> list[str]:
     return [reading.lower(i) for i in range(*found)]
 
 
@@ -81,7 +81,7 @@ def _corefer(resolution: Resolution, one: Found, two: Found) -> bool:
     return any(heads <= {m.head for m in entity.mentions} for entity in resolution.entities)
 
 
-def _slots(reading: Reading, found: Found) -> Iterator[Slot]:
+def _slots(reading: ParsedText, found: Found) -> Iterator[Slot]:
     start = _with_modifiers(reading, found)
     yield Slot(reading.tokens[start].start, reading.tokens[found[1] - 1].end, "occupation")
     if start and reading.lower(start - 1) in ("a", "an"):
@@ -89,7 +89,7 @@ def _slots(reading: Reading, found: Found) -> Iterator[Slot]:
         yield Slot(article.start, article.end, "det")
 
 
-def _with_modifiers(reading: Reading, found: Found) -> int:
+def _with_modifiers(reading: ParsedText, found: Found) -> int:
     """The first token of the modifiers that stand before an occupation without a gap."""
     first, head = found[0], found[1] - 1
     kept = {
