@@ -20,7 +20,13 @@ PURE = (
     "language/surface.py",
 )
 EDGES = ("language/parsers", "answering/cache", "answering/runner", "models", "documents", "folder")
+GROUND = ("estimates", "files", "folder", "progress", "retrying", "run_log", "tables")
+ABOVE = (
+    "answering", "audit", "cli", "config", "documents", "language", "models", "registry", "report", "studies",
+    "suites",
+)  # fmt: skip
 MAY_NOT = {
+    **dict.fromkeys(GROUND, ABOVE),
     "core": ("",),
     "errors": ("",),
     "statistics": ("",),

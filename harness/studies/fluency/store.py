@@ -7,7 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness import files
+from harness import tables
 from harness.core import Case, Failure, canonical
 from harness.errors import RunError
 from harness.studies.fluency.figures import Scores
@@ -49,8 +49,7 @@ class Store:
         before = self._earlier.join(now, on=["scorer", "case"], how="anti").with_columns(
             sampled=pl.when(pl.col("scorer") == self.scorer).then(False).otherwise(pl.col("sampled"))
         )
-        with files.replacing(self._path) as unfinished:
-            pl.concat([before, now]).write_parquet(unfinished)
+        tables.write(self._path, pl.concat([before, now]))
 
     def _row(self, case: Case, sampled: bool, found: Score | Failure) -> dict[str, Any]:
         score = found if isinstance(found, Score) else None
