@@ -33,9 +33,10 @@ from harness.answering.limiter import Limiter
 from harness.answering.parse import LabelReader
 from harness.answering.plan import Planner
 from harness.answering.runner import Runner
-from harness.core import Case, Model, Reply, Request
+from harness.core import Case, Reply, Request
 from harness.models import wire
 from harness.models.openai import OpenAIModel
+from harness.plugins import Model
 
 ROOT = Path(__file__).parents[1]
 SHARED = (ROOT / os.environ.get("HINTER_SHARED", "../shared") / "data").resolve()
@@ -250,12 +251,13 @@ def vllm_order(folder: str) -> None:
         "160",
     )
     for name in ("ours", "shuffled"):
-        model = VllmModel(Settings(folder, dtype="float32", max_model_len=1024, flags=flags), 8, "none")
+        model = VllmModel(Settings(name=folder, dtype="float32", max_model_len=1024, flags=flags), 8, "none")
         requests = [r for group in prompts_of("imdb", model, 40, 3) for r in group]
         if name == "shuffled":
             requests = random.Random(0).sample(requests, len(requests))
         rate = asyncio.run(_timed(model, requests))
-        hits = model.facts["vllm"]["prefix_cache"]["hit_rate"]
+        facts: Any = model.facts
+        hits = facts["vllm"]["prefix_cache"]["hit_rate"]
         print(f"  real vLLM, {len(requests)} requests, {name}: {rate:.2f}/s, {hits:.1%} of prompt tokens hit")
 
 

@@ -66,7 +66,7 @@ def reviews(path: Path, limit: int) -> Iterator[Document]:
 
 def speed(documents: Sequence[Document]) -> None:
     texts = [document.text for document in documents]
-    reader = SpacyReader(names=vocabulary().given)
+    reader = SpacyReader(names=vocabulary().given_names)
     parsing = timed(lambda: deque(reader.read(texts), maxlen=0))
     print(f"{len(texts)} reviews; parsing alone: {len(texts) / parsing:.1f} reviews/s")
     for characteristic in CHARACTERISTICS:

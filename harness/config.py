@@ -1,133 +1,86 @@
 """A run's configuration: TOML and options in, a checked ``RunConfig`` out.
 
-The one place where a user's settings become ours. Unknown keys are errors that name the key.
+The one place where a user's settings become ours. Unknown keys are errors that name the key. The sections
+that every run has are in ``settings``; that of its suite holds the options of the suite's plug-in.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
 
-from pydantic import BaseModel, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, SerializeAsAny, ValidationError, model_validator
 
+from harness import registry
+from harness.core import JsonObject
 from harness.errors import ConfigError
 from harness.files import read_toml
 from harness.settings import (
-    Address,
+    TOML_ALONE,
     BudgetLimits,
     Documents,
-    EnvironmentVariable,
+    Flag,
     ModelSettings,
-    Names,
     NotNegative,
     Options,
     Positive,
-    Price,
     TaskOptions,
+    flags,
+    private,
 )
 
-SAMPLE_PAIRS = 2
-MAY_BE_SECRET = (
-    *("model.api_key_env", "model.base_url"),
-    *("linguistic.suggester_api_key_env", "linguistic.suggester_base_url"),
-)
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
-SUITE_SECTIONS = ("hinter", "biasfinder", "eec", "linguistic", "checklist")
-SUITES = (*SUITE_SECTIONS, "mtnlp")
-OF_SUITE = "*."
-"""Begins a key of the section of whatever suite is chosen."""
+Settings = TypeVar("Settings", bound=Options)
 
-
-class Hinter(Options):
-    """``[hinter]``: what the HINTER suite changes and which mutants it keeps."""
-
-    attributes: Names = ("race", "gender", "body")
-    order: Positive = 2
-    lexicon: str | None = None
-    parser: str = "spacy"
-    invariant: Literal["strict", "pos", "none"] = "strict"
-    max_pairs: Positive | None = None
-    max_mutants_per_document: Positive | None = None
-    include_discarded: bool = False
-
-
-class Biasfinder(Options):
-    """``[biasfinder]``: what of a person the templates vary, and with which words.
-
-    ``characteristic`` None: gender in mined templates, each template's own in those of a file.
-    """
-
-    characteristic: Literal["gender", "occupation", "country", "gender+occupation"] | None = None
-    names: str | None = None
-    names_a_class: Positive = 30
-    max_mutants_per_template: Positive | None = None
-    templates: str | None = None
-    coreference: str = "rules"
-    parser: str = "spacy"
-
-
-class Eec(Options):
-    """``[eec]``: the corpus, the paper's or one of the user's own; of its templates with an emotion word in,
-    all or ``instances`` of them."""
-
-    corpus: str | None = None
-    instances: Positive | None = None
-
-
-class Linguistic(Options):
-    """``[linguistic]``: which capabilities are tested, and how their seeds are found and expanded."""
-
-    capabilities: Names = ()
-    definitions: str | None = None
-    seeds: Positive = 50
-    expansions: NotNegative = 5
-    masks: Positive = 10
-    words: Positive = 20
-    suggester: Literal["auto", "mlm", "endpoint", "ngram"] = "auto"
-    suggester_model: str | None = None
-    suggester_revision: str | None = None
-    suggester_base_url: Address | None = None
-    suggester_api_key_env: EnvironmentVariable | None = None
-    trees: str | None = None
-    sentiment: str | None = None
-    grammar: str | None = None
-    parser: str = "spacy"
-
-
-class Checklist(Options):
-    """``[checklist]``: the file of tests and how many cases of each at most; with a parser, how diverse their
-    syntax is."""
-
-    tests: str | None = None
-    limit: Positive | None = None
-    parser: str = "none"
+OF_SUITE, OF_MODEL = "suite_options", "model_options"
+"""The fields that hold the section of the chosen suite, ``[NAME]`` in the TOML, and the table of the chosen
+kind of model, ``[model.KIND]``."""
 
 
 class RunConfig(Options):
-    """All of a run. ``identity()`` is the part that decides its results."""
+    """All of a run. ``suite_options`` and ``model_options`` are those of the plug-ins."""
 
-    task: str = "imdb"
-    suite: str = "hinter"
-    seed: int = 0
-    out: str | None = None
-    cache: str | None = None
-    prompt: str | None = None
-    shots: NotNegative = 0
-    repeats: NotNegative = 0
-    confirm: NotNegative = 0
-    batch: bool = False
-    workers: Positive = 1
-    fail_above: float | None = Field(default=None, ge=0, le=1)
-    documents: Documents = Documents()
-    task_options: TaskOptions = TaskOptions()
-    hinter: Hinter = Hinter()
-    biasfinder: Biasfinder = Biasfinder()
-    eec: Eec = Eec()
-    linguistic: Linguistic = Linguistic()
-    checklist: Checklist = Checklist()
-    model: ModelSettings = ModelSettings()
-    budget: BudgetLimits = BudgetLimits()
+    task: str = Field(
+        default="imdb", description="What to ask about the texts (hinter tasks), or a task file."
+    )
+    suite: str = Field(default="hinter", description="The test method (hinter suites).")
+    seed: int = Field(default=0, description="For every choice made by chance.")
+    out: str | None = Field(default=None, description="The run folder [runs/…, named by the settings].")
+    cache: str | None = Field(default=None, description="The response cache [cache/responses.sqlite].")
+    prompt: str | None = Field(default=None, description="A prompt file of your own, TOML.")
+    shots: NotNegative = Field(default=0, description="How many of the prompt's examples to send.")
+    repeats: NotNegative = Field(default=0, description="Ask each original K more times, to measure noise.")
+    confirm: NotNegative = Field(default=0, description="Ask K more times wherever an answer changes.")
+    batch: Annotated[bool, Flag("--batch")] = Field(
+        default=False, description="Through the endpoint's batch API; resumable."
+    )
+    workers: Positive = Field(default=1, description="Processes that make the cases.")
+    fail_above: float | None = Field(
+        default=None, ge=0, le=1, description="Exit 1 if any rate is above RATE (0 to 1)."
+    )
+    documents: Annotated[Documents, TOML_ALONE] = Documents()
+    task_options: Annotated[TaskOptions, TOML_ALONE] = TaskOptions()
+    suite_options: Annotated[SerializeAsAny[Options], TOML_ALONE]
+    model: Annotated[ModelSettings, TOML_ALONE] = ModelSettings()
+    model_options: Annotated[SerializeAsAny[Options], TOML_ALONE]
+    budget: Annotated[BudgetLimits, TOML_ALONE] = BudgetLimits()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _default_options(cls, data: Any) -> Any:
+        if not isinstance(data, dict):
+            return data
+        options: dict[str, Options] = {}
+        if OF_SUITE not in data:
+            name = data.get("suite", RunConfig.model_fields["suite"].default)
+            options[OF_SUITE] = registry.suite_plugin(str(name)).options()
+        if OF_MODEL not in data and isinstance(settings := data.get("model", ModelSettings()), ModelSettings):
+            options[OF_MODEL] = registry.model_plugin(registry.model_kind(settings)[0]).options()
+        return {**data, **options}
 
     @model_validator(mode="after")
     def _priced(self) -> RunConfig:
@@ -139,45 +92,142 @@ class RunConfig(Options):
     def _explored(self) -> RunConfig:
         if self.budget.adaptive is None:
             return self
-        if self.suite != "hinter":
-            raise ValueError(f"budget.adaptive: only the suite 'hinter' can be explored, not {self.suite!r}")
-        for name in ("repeats", "confirm", "batch", "fail_above"):
-            if getattr(self, name):
+        others = {
+            "repeats": self.repeats,
+            "confirm": self.confirm,
+            "batch": self.batch,
+            "fail_above": self.fail_above,
+        }
+        for name, value in others.items():
+            if value:
                 raise ValueError(f"budget.adaptive and {name} do not go together: the rates are no estimates")
         return self
 
-    def identity(self) -> dict[str, Any]:
-        """The settings that decide what is found; not where it goes or how fast."""
-        decides = ("name", "base_url", "api_version", "model_file", "revision", "choices")
-        model = self.model.model_dump(include=set(decides))
-        model["vllm"] = self.model.vllm.model_dump(exclude={"startup_seconds", "stop_seconds"})
-        others = set(SUITE_SECTIONS) - {self.suite}
-        aside = {"out", "cache", "fail_above", "model", "budget", "batch", "workers"}
+    def of_suite(self, options: Options) -> RunConfig:
+        """Return the same configuration with other ``options`` of its suite."""
+        return self.model_copy(update={OF_SUITE: options})
+
+    def resolved(self) -> dict[str, Any]:
+        """Return the whole configuration as the tables of a TOML, defaults filled in; it holds no secret."""
+        tables = self.model_dump(mode="json", exclude_none=True)
+        of_suite, of_model = tables.pop(OF_SUITE), tables.pop(OF_MODEL)
+        kind, _ = registry.model_kind(self.model)
+        return {**tables, self.suite: of_suite, "model": {**tables["model"], kind: of_model}}
+
+    def identity(self) -> JsonObject:
+        """Return the settings that decide what is found; not where it goes or how fast."""
+        decides = {"name", "base_url", "api_version", "model_file", "revision", "choices"}
+        model = self.model.model_dump(mode="json", include=decides)
+        kind, _ = registry.model_kind(self.model)
+        aside = {"out", "cache", "fail_above", "model", "budget", "batch", "workers", OF_SUITE, OF_MODEL}
         return {
-            **self.model_dump(exclude=aside | others),
-            "model": model,
+            **self.model_dump(mode="json", exclude=aside),
+            self.suite: _decisive(self.suite_options),
+            "model": {**model, kind: _decisive(self.model_options)},
             "adaptive": self.budget.adaptive,
         }
 
 
 def load(
-    path: str | Path | None, overrides: Mapping[str, Any] | None = None, one_text: bool = False
+    path: str | Path | None,
+    overrides: Mapping[str, Any] | None = None,
+    one_text: bool = False,
+    plugin_flags: Mapping[str, Any] | None = None,
 ) -> RunConfig:
-    """The configuration in the TOML at ``path`` (None: defaults), with dotted ``overrides`` on top.
+    """Return the configuration in the TOML at ``path`` (None: defaults), with dotted ``overrides`` on top.
 
+    ``plugin_flags`` are values for the chosen suite or kind of model by command-line option, as ``--order``.
     A relative file named in the TOML is taken relative to the working directory, as on the command line.
-    ``one_text``: the texts are not read from the configuration.
+    ``one_text``: the texts are not read from the configuration. Raises ``ConfigError``.
     """
+    given = overrides or {}
     data = read_toml(path, ConfigError) if path is not None else {}
-    suite = (overrides or {}).get("suite") or data.get("suite") or RunConfig.model_fields["suite"].default
-    for key, value in (overrides or {}).items():
-        _set(data, _own(key, str(suite)), value)
-    _one_source(data, overrides or {})
-    try:
-        config = RunConfig.model_validate(data)
-    except ValidationError as error:
-        raise ConfigError(_explain(error, path)) from error
-    return config if one_text or config.documents.path or config.documents.dataset else _for_sample(config)
+    for key, value in given.items():
+        _set(data, key, value)
+    _one_source(data, given)
+    where = f"{path}: " if path is not None else ""
+    _take_plugin_options(data, given, plugin_flags or {}, where)
+    config = _validated(RunConfig, data, where)
+    if one_text or config.documents.path or config.documents.dataset:
+        return config
+    return config.of_suite(registry.for_sample(config.suite, config.suite_options))
+
+
+def _take_plugin_options(
+    data: dict[str, Any], overrides: Mapping[str, Any], of_plugins: Mapping[str, Any], where: str
+) -> None:
+    """Put the options of the chosen suite and kind of model in the place of the tables in ``data``.
+
+    The tables of others are checked, and left out.
+    """
+    of_suites, of_models = _suite_tables(data, where), _model_tables(data)
+    suite = data.get("suite", RunConfig.model_fields["suite"].default)
+    kind, _ = registry.model_kind(_validated(ModelSettings, data.get("model", {}), where, ("model",)))
+    if isinstance(suite, str):  # if not, RunConfig says so
+        _refuse_others(overrides, suite)
+        for flag, value in of_plugins.items():
+            _set_by_flag(flag, value, suite, kind, of_suites, of_models)
+        of_suites.setdefault(suite, {})
+        data[OF_SUITE] = {name: _section(name, table, where) for name, table in of_suites.items()}[suite]
+    of_models.setdefault(kind, {})
+    data[OF_MODEL] = {name: _model_table(name, table, where) for name, table in of_models.items()}[kind]
+
+
+def _suite_tables(data: dict[str, Any], where: str) -> dict[str, Any]:
+    """Take the sections of suites out of ``data``. Raises ``ConfigError`` for a key that nothing has."""
+    known = {*RunConfig.model_fields, *registry.suites()} - {OF_SUITE, OF_MODEL}
+    for key in data:
+        if key not in known:
+            raise ConfigError(f"{where}unknown key {key!r}: known are {', '.join(sorted(known))}")
+    return {name: data.pop(name) for name in registry.suites() if name in data}
+
+
+def _refuse_others(overrides: Mapping[str, Any], suite: str) -> None:
+    for key in overrides:
+        section, dot, _ = key.partition(".")
+        if dot and section != suite and section in registry.suites():
+            raise ConfigError(f"{key} is not an option of suite {suite!r}")
+
+
+def _set_by_flag(
+    flag: str, value: object, suite: str, kind: str, of_suites: dict[str, Any], of_models: dict[str, Any]
+) -> None:
+    """Set what the command-line option ``flag`` means to the chosen suite, or to the chosen kind of model."""
+    for plugin, tables in (
+        (registry.suite_plugin(suite), of_suites),
+        (registry.model_plugin(kind), of_models),
+    ):
+        for declared, key in flags(plugin.options).items():
+            if flag in declared.split("/"):
+                _set(tables, f"{plugin.name}.{key}", value)
+                return
+    for plugin in registry.model_plugins()[0]:
+        if any(flag in declared.split("/") for declared in flags(plugin.options)):
+            raise ConfigError(f"{flag} is an option of models {plugin.name}:…, not of {kind!r}")
+    raise ConfigError(f"{flag} is not an option of suite {suite!r}")
+
+
+def _model_tables(data: dict[str, Any]) -> dict[str, Any]:
+    """Take the tables ``[model.KIND]`` out of ``data``."""
+    section = data.get("model")
+    if not isinstance(section, dict):
+        return {}  # ModelSettings says so
+    return {kind: section.pop(kind) for kind in registry.model_kinds() if kind in section}
+
+
+def _model_table(kind: str, table: Any, where: str) -> Options:
+    options: type[Options] = registry.model_plugin(kind).options
+    return _validated(options, table, where, ("model", kind))
+
+
+def _decisive(options: Options) -> JsonObject:
+    """What of ``options`` decides the results."""
+    return options.model_dump(mode="json", exclude=set(options.aside))
+
+
+def _section(suite: str, table: Any, where: str) -> Options:
+    options: type[Options] = registry.suite_plugin(suite).options
+    return _validated(options, table, where, (suite,))
 
 
 def _one_source(data: dict[str, Any], overrides: Mapping[str, Any]) -> None:
@@ -191,27 +241,6 @@ def _one_source(data: dict[str, Any], overrides: Mapping[str, Any]) -> None:
         texts.pop("path", None)
 
 
-def _for_sample(config: RunConfig) -> RunConfig:
-    """On the bundled sample a few pairs of each attribute do, so that a first look takes a minute."""
-    if {"max_pairs", "max_mutants_per_document"} & config.hinter.model_fields_set:
-        return config
-    section = config.hinter.model_copy(update={"max_pairs": SAMPLE_PAIRS})
-    return config.model_copy(update={"hinter": section})
-
-
-def _own(key: str, suite: str) -> str:
-    """``*.parser`` as the key of the chosen suite's section; no key of another suite's."""
-    section, _, rest = key.partition(".")
-    if section in SUITE_SECTIONS and rest and section != suite and suite in SUITES:
-        raise ConfigError(f"{key} is not an option of suite {suite!r}")
-    if not key.startswith(OF_SUITE):
-        return key
-    name = key.removeprefix(OF_SUITE)
-    if suite not in SUITE_SECTIONS or name not in _known([suite]):
-        raise ConfigError(f"--{name.replace('_', '-')} is not an option of suite {suite!r}")
-    return f"{suite}.{name}"
-
-
 def _set(data: dict[str, Any], key: str, value: Any) -> None:
     *sections, last = key.split(".")
     for section in sections:
@@ -221,22 +250,54 @@ def _set(data: dict[str, Any], key: str, value: Any) -> None:
     data[last] = value
 
 
-def _explain(error: ValidationError, path: str | Path | None) -> str:
-    first = error.errors()[0]
-    place = [str(part) for part in first["loc"] if not str(part).startswith(("constrained-", "literal["))]
-    key = ".".join(place)
-    where = f"{path}: " if path is not None else ""
-    if first["type"] == "extra_forbidden":
-        return f"{where}unknown key {key!r}: known are {', '.join(_known(place[:-1]))}"
-    said = first["msg"].removeprefix("Value error, ")
+def _validated(model: type[Settings], data: Any, where: str, section: tuple[str, ...] = ()) -> Settings:
+    """``data`` as a ``model``. Raises ``ConfigError`` that names file and key; ``section`` is where it is."""
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        raise ConfigError(where + _explain(error.errors()[0], model, section)) from error
+
+
+def _explain(fault: ErrorDetails, model: type[BaseModel], section: tuple[str, ...]) -> str:
+    place = _Place.of(fault["loc"], model)
+    key = ".".join((*section, *place.keys))
+    if fault["type"] == "extra_forbidden":
+        known = ", ".join(sorted(place.model.model_fields)) or "none"
+        return f"unknown key {'.'.join(filter(None, (key, str(fault['loc'][-1]))))!r}: known are {known}"
+    why = fault["msg"].removeprefix("Value error, ")
     if not key:  # of keys that do not go together: the message names them
-        return f"{where}{said}"
-    return f"{where}{key}: {said}" + ("" if key in MAY_BE_SECRET else f", not {first['input']!r}")
+        return why
+    repeat = not place.private and not isinstance(fault["input"], Mapping)
+    return f"{key}: {why}" + (f", not {fault['input']!r}" if repeat else "")
 
 
-def _known(sections: list[str]) -> list[str]:
-    model: type[BaseModel] = RunConfig
-    for section in sections:
-        kind = model.model_fields[section].annotation
-        model = kind if isinstance(kind, type) and issubclass(kind, BaseModel) else Price
-    return sorted(model.model_fields)
+@dataclass(frozen=True)
+class _Place:
+    """Where in a configuration something is wrong: its ``keys``, in the section ``model``."""
+
+    keys: tuple[str, ...]
+    model: type[BaseModel]
+    private: bool
+
+    @classmethod
+    def of(cls, location: Sequence[int | str], model: type[BaseModel]) -> _Place:
+        """The place of pydantic's ``location``, in which the members of unions are named, too."""
+        keys: list[str] = []
+        secret = False
+        inside: type[BaseModel] | None = model
+        for part in location:
+            if isinstance(part, int):
+                keys.append(str(part))
+            elif inside is not None and part in inside.model_fields:
+                field = inside.model_fields[part]
+                keys.append(part)
+                secret = secret or private(field)
+                inside = _table(field.annotation)
+                model = inside or model
+        return cls(tuple(keys), model, secret)
+
+
+def _table(annotation: object) -> type[BaseModel] | None:
+    """The model of a field that is a table, None for any other."""
+    kinds = (annotation, *get_args(annotation))
+    return next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)), None)

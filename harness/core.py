@@ -2,14 +2,14 @@
 
 ``Document -> Case (of Substitutions) -> Request -> Reply | Failure -> Outcome -> Verdict``
 
-All are frozen, slotted dataclasses; this module imports nothing of the project.
+All are frozen, slotted dataclasses; this module imports nothing from the project.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -22,11 +22,17 @@ Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json
 JsonObject: TypeAlias = Mapping[str, Json]
 
 UNREAD: tuple[Unread, ...] = ("refused", "filtered", "unparsed", "truncated", "too-long", "failed")
+DUPLICATE = "duplicate"
+"""The reason of a case that was discarded because another one of its group has the same text."""
+KEY_SEPARATOR = "\x1f"
+"""Joins the names of attributes to one key: no name has it."""
+NEAR_TIE = 0.1
+"""Natural-log units: of two labels with a smaller margin the rarer one has more than 47 %."""
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A source text; ``labels`` are gold labels, None where unknown."""
+    """A source text; ``labels`` are its gold labels, None if unknown."""
 
     id: str
     text: str
@@ -35,7 +41,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Substitution:
-    """One dictionary replacement, at all its ``spans`` (character offsets in the original)."""
+    """One dictionary replacement at all its ``spans`` (character offsets in the original)."""
 
     attribute: str
     source: str
@@ -44,15 +50,16 @@ class Substitution:
 
     @property
     def pair(self) -> tuple[str, str, str]:
-        """What identifies the substitution within its document."""
+        """The key that identifies the substitution within its document."""
         return (self.attribute, self.source, self.target)
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One text to ask about. ``reason`` is None where the case is valid, else why it was discarded.
+    """A text to ask the model about.
 
-    ``weight`` is how many cases it stands for, where cases were drawn from more.
+    ``reason`` is None for a valid case, else why it was discarded. ``weight`` is the number of cases for
+    which it stands where cases were sampled.
     """
 
     id: str
@@ -68,6 +75,7 @@ class Case:
 
     @property
     def valid(self) -> bool:
+        """Whether the case was not discarded."""
         return self.reason is None
 
     @property
@@ -85,18 +93,18 @@ class Message:
 
 
 def canonical(value: object) -> str:
-    """Canonical JSON: sorted keys, no white space, so that equal values give equal text."""
+    """Return canonical JSON: sorted keys and no white space, so that equal values give equal text."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is sent, once.
+    """A request, sent once.
 
-    ``key`` is the SHA-256 of canonical JSON of all that can change the reply and of nothing else:
-    who answers (``model``: endpoint, name, revision or digest), the messages, every sampling and
-    decoding value, the repeat index. ``text`` is the case's bare text, for systems under test that
-    are not chat models; the messages already contain it.
+    ``key`` is the SHA-256 of canonical JSON of everything that can change the reply, and nothing else: the
+    answering ``model`` (endpoint, name, revision or digest), the messages, every sampling and decoding value,
+    the repeat index. ``text`` is the bare text of the case, for systems under test that are not chat models;
+    the messages already contain it.
     """
 
     model: Mapping[str, Any]
@@ -112,7 +120,7 @@ class Request:
         object.__setattr__(self, "key", digest)
 
     def payload(self) -> dict[str, Any]:
-        """All that the key covers, as JSON values."""
+        """Return everything that the key covers, as JSON values."""
         return {
             "model": dict(self.model),
             "messages": [[m.role, m.content] for m in self.messages],
@@ -124,7 +132,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A generated token with its log-probability (natural) and the likeliest alternatives there."""
+    """A generated token with its natural log-probability and the likeliest alternatives at its position."""
 
     text: str
     logprob: float
@@ -133,9 +141,9 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back, complete; ``latency`` in seconds, token counts as the server gave them.
+    """A complete reply: ``latency`` in seconds, token counts as reported by the server.
 
-    ``score``: from 0 to 1, of a system that gives one by itself.
+    ``score``, from 0 to 1, is set by systems that return one themselves.
     """
 
     text: str
@@ -152,17 +160,44 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """No reply to be had, for good: never cached, never a label."""
+    """A permanent failure of this one request. Never cached; never read as a label."""
 
     reason: Literal["filtered", "too-long", "failed"]
     message: str = ""
 
 
 @dataclass(frozen=True, slots=True)
+class Margin:
+    """By how much an answer was likelier than the nearest other one (natural log).
+
+    ``is_bound``: the nearest other one is not known; ``value`` is then the least that the margin can be.
+    """
+
+    value: float
+    is_bound: bool = False
+
+    @property
+    def near_tie(self) -> bool:
+        """Whether the answer is known to hang on next to nothing, which a bound never says."""
+        return not self.is_bound and self.value < NEAR_TIE
+
+    @classmethod
+    def smallest(cls, margins: Iterable[Margin]) -> Margin:
+        """Return the smallest of ``margins``, of which there must be one.
+
+        An exact near tie goes before smaller bounds: it shows that the smallest margin, whatever the others
+        are, is a near tie.
+        """
+        every = list(margins)
+        ties = [margin for margin in every if margin.near_tie]
+        return min(ties or every, key=lambda margin: (margin.value, margin.is_bound))
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """What a reply says: ``labels`` (or a ``score``), or why it could not be read.
 
-    ``margin``: by how much the label was likelier than the next one (natural log), where that is known.
+    ``margin``: how near another answer was, where that is known.
     ``probabilities`` of all labels, and ``beside``, the score from 0 to 1 that a system gave with its label,
     stand beside the answer where they are known: outcomes that differ in them alone are equal.
     """
@@ -170,13 +205,17 @@ class Outcome:
     labels: frozenset[str] | None = None
     score: float | None = None
     reason: Unread | None = None
-    margin: float | None = None
+    margin: Margin | None = None
     probabilities: Mapping[str, float] | None = field(default=None, compare=False)
     beside: float | None = field(default=None, compare=False)
 
     @property
     def read(self) -> bool:
         return self.reason is None
+
+    def differs(self, other: Outcome) -> bool:
+        """Return whether both were read and do not say the same: label sets as sets, scores as numbers."""
+        return self.read and other.read and (self.labels, self.score) != (other.labels, other.score)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +231,7 @@ class Verdict:
     status: Status
     hidden: Ternary | None = None
     attributes: tuple[str, ...] = ()
-    margin: float | None = None
+    margin: Margin | None = None
     shift: float | None = None
     confirmed: bool | None = None
     other: str | None = None
@@ -200,7 +239,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """An original asked ``asked`` more times: how many answers were read, how many were not the first."""
+    """The noise of an original: of ``asked`` repeats, how many were read and how many changed the answer."""
 
     document: str
     asked: int
@@ -210,9 +249,9 @@ class Noise:
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """A group with its outcomes, the words they were read from, and its verdicts. Texts are blanked.
+    """A group with its outcomes, the wording they were read from, and its verdicts. Texts are blanked.
 
-    ``discarded``: verdicts on the cases that are not valid, where these were asked about, too.
+    ``discarded`` holds verdicts on discarded cases, where those were asked too.
     """
 
     cases: Sequence[Case]
@@ -224,41 +263,17 @@ class Examined:
 
 
 class Tables(Protocol):
-    """The tables of a run: ``cases``, ``answers``, ``verdicts``, ``noise``, as polars lazy frames."""
+    """The tables of a run as polars lazy frames: ``cases``, ``answers``, ``verdicts``, ``noise``."""
 
-    def scan(self, name: str) -> Any: ...
-
-
-class Suite(Protocol):
-    """A test method: what is asked, and what the answers show.
-
-    ``identity`` says what decides the cases beside the configuration (a parser's version, a dictionary).
-    ``cases`` yields the cases of one group next to each other; ``judge`` sees the valid cases of one
-    group, their texts blanked (a verdict depends on what was answered), and their outcomes by case id.
-
-    A suite may also have ``settings`` (a mapping that the summary repeats), ``figures(tables)`` (blocks that
-    the summary holds beside ``results``; of them ``headline`` is a text and ``sections`` what the report and
-    the terminal show, see ``harness.sections``), ``extracts(tables)`` (lazy frames by name, from the cases
-    alone, that the run folder keeps beside them), ``words`` with ``weighed(lengths)`` (given how many tokens
-    each of them is, the suite that reports it), ``makes_texts`` (True: it reads no documents) and
-    ``by_document`` (True: the cases of a document depend on it alone, so that documents can be shared out).
-    """
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def identity(self) -> Mapping[str, Any]: ...
-
-    def cases(self, documents: Iterator[Document]) -> Iterator[Case]: ...
-
-    def judge(self, group: Sequence[Case], outcomes: Mapping[str, Outcome]) -> Iterator[Verdict]: ...
+    def scan(self, name: str) -> Any:
+        """Return the table called ``name``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a system under test can do, so that requests are shaped to it.
+    """What a system under test can do, so that requests are shaped accordingly.
 
+    ``choices``: it can be restricted to a set of answers. ``logprobs``: it returns log-probabilities.
     ``chat``: it reads the messages, not the bare text.
     """
 
@@ -267,48 +282,12 @@ class Capabilities:
     chat: bool = True
 
 
-class Model(Protocol):
-    """A system under test. ``identity`` is the part of the cache key that says who answers; ``facts``
-    are what the run records beside it (a server's version, what was negotiated). ``context`` is how many
-    tokens it takes in all, None where that is not known; a model with a tokenizer at hand has
-    ``count_tokens(text)``. ``prepare`` is called
-    before the first request with what an earlier run found out, and returns what is to be remembered.
-
-    ``answer`` raises ``EndpointError`` for what cannot succeed for any request (a bad key), returns
-    a ``Failure`` for what cannot succeed for this one, and raises ``Transient`` for what may later.
-    """
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def identity(self) -> Mapping[str, Any]: ...
-
-    @property
-    def capabilities(self) -> Capabilities: ...
-
-    @property
-    def concurrency(self) -> int: ...
-
-    @property
-    def context(self) -> int | None: ...
-
-    @property
-    def facts(self) -> Mapping[str, Any]: ...
-
-    async def prepare(self, known: Mapping[str, Any] | None) -> Mapping[str, Any] | None: ...
-
-    async def answer(self, request: Request) -> Reply | Failure: ...
-
-    async def close(self) -> None: ...
-
-
 @dataclass(frozen=True, slots=True)
 class DocumentOptions:
-    """Where documents come from: keys of ``[documents]`` in a configuration.
+    """The source of documents: keys of ``[documents]`` in a configuration.
 
-    A ``path``, or a ``dataset`` of the Hugging Face hub (or of a local folder) with its configuration's
-    ``name``, its ``split`` and its ``revision``.
+    Either a ``path``, or a ``dataset`` on the Hugging Face hub (or in a local folder) with the ``name`` of
+    its configuration, its ``split`` and its ``revision``.
     """
 
     path: str | None = None
@@ -323,7 +302,7 @@ class DocumentOptions:
 
 @dataclass(frozen=True, slots=True)
 class Hub:
-    """Where a task's data set is on the Hugging Face hub; ``revision`` is a commit, None where unknown."""
+    """A task's data set on the Hugging Face hub; ``revision`` is a commit, None if not pinned."""
 
     dataset: str
     split: str = "test"
@@ -333,14 +312,15 @@ class Hub:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What the model is asked to do with a text: data and functions, nothing to subclass.
+    """What the model is asked to do with a text: data and functions, with nothing to subclass.
 
-    ``prompt`` names a TOML of ``prompts/`` and ``question`` stands in for the question in it; ``parse`` None
-    stands for the reader of labels. ``sample`` is a file of a few texts, used where no others are given.
-    ``rates``: what a text is rated for ("valence"), in place of a label; ``labels`` are then the steps of the
-    scale, numbers from 0 up, and an outcome is a score from 0 to 1.
-    A task that takes ``[task_options]`` names them in ``options``; ``configure`` makes the task that they
-    describe, or raises a ``ValueError`` that begins with the key at fault.
+    ``prompt`` names a TOML file of ``prompts/``, and ``question`` overrides the question in it. With
+    ``parse`` None, replies are read as labels. ``sample`` is a file of a few texts, used where no others are
+    supplied. ``rates`` names what a text is rated for ("valence") instead of being labelled: ``labels`` are
+    then the steps of the scale, numbers from 0 up, and an outcome is a score from 0 to 1.
+
+    A task that takes ``[task_options]`` lists them in ``options``; ``configure`` returns the task they
+    describe, or raises a ``ValueError`` whose message begins with the key at fault.
     """
 
     name: str

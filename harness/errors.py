@@ -1,12 +1,12 @@
-"""What can be wrong on our side or the user's. What a *model* does wrong is a record, not an error.
+"""Errors on our side or the user's. What a *model* does wrong is a record, not an error.
 
     HarnessError                exit code 2, one line on standard error
     ├── ConfigError             a configuration or an option
-    ├── DocumentError           the texts: no such file, column, row, encoding
+    ├── DocumentError           the texts: a missing file or column, a faulty row, an encoding
     ├── TaskError               an unknown or broken task, or its prompt
     ├── LexiconError            a bias dictionary
-    ├── TemplateError           a template written by hand
-    ├── ParserError             a language model for parsing that does not load
+    ├── TemplateError           a handwritten template
+    ├── ParserError             a parser model that does not load
     ├── ModelError              a system under test that does not load
     ├── RunError                a run folder that cannot be used
     ├── CacheError              the response cache
@@ -29,53 +29,54 @@ class HarnessError(Exception):
 
 
 class ConfigError(HarnessError):
-    pass
+    """A fault in a configuration or an option."""
 
 
 class DocumentError(HarnessError):
-    pass
+    """A fault in the texts: a missing file or column, a faulty row, an encoding."""
 
 
 class TaskError(HarnessError):
-    pass
+    """An unknown or broken task, or a fault in its prompt."""
 
 
 class LexiconError(HarnessError):
-    pass
+    """A fault in a bias dictionary."""
 
 
 class TemplateError(HarnessError):
-    pass
+    """A fault in a handwritten template."""
 
 
 class ParserError(HarnessError):
-    pass
+    """A parser model that does not load."""
 
 
 class ModelError(HarnessError):
-    pass
+    """A system under test that does not load."""
 
 
 class RunError(HarnessError):
-    pass
+    """A run folder that cannot be used."""
 
 
 class CacheError(HarnessError):
-    pass
+    """A fault of the response cache."""
 
 
 class EndpointError(HarnessError):
-    pass
+    """An endpoint that will not answer any request."""
 
 
 class BudgetSpent(EndpointError):
-    pass
+    """The budget is spent: nothing more may be sent."""
 
 
 class Transient(Exception):
     """An attempt that failed but may succeed later.
 
-    ``retry_after`` in seconds where the server said so; ``throttled`` where it asked for less at a time.
+    ``retry_after`` is the server's requested delay in seconds, if any; ``throttled`` is true if it asked for
+    a lower rate.
     """
 
     def __init__(self, message: str, retry_after: float | None = None, throttled: bool = False) -> None:

@@ -170,11 +170,14 @@ class RunFolder:
         shutil.rmtree(parts, ignore_errors=True)
 
     def scan(self, name: str) -> pl.LazyFrame:
-        """``cases``, or one of the tables ``DERIVED`` from them, as a lazy table."""
+        """``cases``, or one of the tables ``DERIVED`` from them, as a lazy table.
+
+        Columns that an earlier version did not write are there, null.
+        """
         if name == "cases":
             paths = sorted(self.cases.glob("*.parquet"))
             return tables.scan(paths) if paths else tables.frame("cases").lazy()
-        return tables.scan([self.path / f"{name}.parquet"])
+        return tables.complete(name, tables.scan([self.path / f"{name}.parquet"]))
 
 
 class Derived:

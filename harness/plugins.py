@@ -4,7 +4,7 @@ A package adds a suite with an entry point in the group ``harness.suites`` that 
 model with one in ``harness.models`` that names a ``ModelPlugin``::
 
     class Noise(Options):
-        letters: Positive = Field(1, description="Letters swapped in each text.")
+        letters: Positive = Field(default=1, description="Letters swapped in each text.")
 
     class Typos(Suite):
         name = "typos"
@@ -30,6 +30,7 @@ from harness.core import (
     Document,
     Failure,
     JsonObject,
+    Margin,
     Outcome,
     Reply,
     Request,
@@ -39,33 +40,66 @@ from harness.core import (
     Verdict,
 )
 from harness.language.parse import Parse, Parser, Split
+from harness.models.contract import (
+    BatchAccess,
+    Measure,
+    Model,
+    ModelKit,
+    ModelPlugin,
+    Score,
+    Scorer,
+    Tokenizer,
+)
+from harness.models.wire import Dialect
 from harness.sections import Figures, Section, Table
-from harness.settings import Flag, ModelSettings, Options
+from harness.settings import (
+    Address,
+    EnvironmentVariable,
+    Flag,
+    ModelSettings,
+    Names,
+    NotNegative,
+    Options,
+    Positive,
+)
 
 if TYPE_CHECKING:
     import polars as pl
 
 __all__ = [
+    "Address",
+    "BatchAccess",
     "Capabilities",
     "Case",
     "Check",
+    "Dialect",
     "Document",
+    "EnvironmentVariable",
     "Failure",
     "Figures",
     "Flag",
     "JsonObject",
     "Kit",
+    "Margin",
+    "Measure",
     "Model",
     "ModelKit",
     "ModelPlugin",
     "ModelSettings",
+    "Names",
+    "NotNegative",
     "Nouns",
     "Options",
     "Outcome",
     "Parse",
     "Parser",
+    "Positive",
     "Reply",
     "Request",
+    "Score",
+    "ScoreComparison",
+    "ScoredSystem",
+    "Scorer",
     "Section",
     "Split",
     "Substitution",
@@ -74,18 +108,19 @@ __all__ = [
     "Table",
     "Tables",
     "Task",
+    "Tokenizer",
     "Verdict",
 ]
 
 SuiteOptions = TypeVar("SuiteOptions", bound=Options)
-ModelOptions = TypeVar("ModelOptions", bound=Options)
 
 
 @dataclass(frozen=True, slots=True)
 class Nouns:
     """What a suite's cases and the things they are made of are called, in the singular.
 
-    ``source``: what one group is made from; ``eligible`` says of which of them there are cases.
+    ``source``: what cases are made from. ``eligible``: what a text must have in it for cases to be made of it
+    ("a term"); "" where that is not how cases come about.
     """
 
     case: str = "case"
@@ -162,17 +197,12 @@ class Suite(ABC):
         """Tables by name, made of the cases alone, that the run folder keeps beside them."""
         return {}
 
-    def about(self, case: Case) -> str:
-        """What the text of ``case`` should be about, for human review; "" where there is nothing to say."""
-        return ""
-
 
 @dataclass(frozen=True)
 class Kit:
     """What a suite is made with, beside its options.
 
-    ``language`` is that of the texts; ``cache`` a folder for what is kept from run to run; ``load_parser``
-    loads a parser by name (``spacy``, ``spacy:PIPELINE``, ``stanza``, ``none``).
+    ``language`` is that of the texts; ``cache`` a folder for what is kept from run to run.
     """
 
     task: Task
@@ -180,10 +210,21 @@ class Kit:
     language: str
     cache: Path
     load_parser: Callable[[str], Parser | None]
+    read_key: Callable[[str | None, str], str]
 
     def parser(self, name: str) -> Parser | None:
-        """The parser called ``name``; None for ``none``. Raises ``ParserError``."""
+        """Load the parser called ``name``: ``spacy``, ``spacy:PIPELINE``, ``stanza``; None for ``none``.
+
+        Raises ``ParserError``.
+        """
         return self.load_parser(name)
+
+    def key(self, variable: str | None, address: str) -> str:
+        """Return the key of an endpoint at ``address``, held by the environment variable ``variable``.
+
+        None stands for the usual variable. Raises ``EndpointError``, unless the endpoint is on this machine.
+        """
+        return self.read_key(variable, address)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,83 +235,61 @@ class Check:
     look: Callable[[], str]
 
 
+@dataclass(frozen=True, slots=True)
+class ScoredSystem:
+    """A system in a comparison of scores.
+
+    A run, with its ``suite`` and its ``scores`` by case; or a score file at ``path``, which the suite has to
+    read (both None).
+    """
+
+    name: str
+    path: Path
+    suite: Suite | None = None
+    scores: Mapping[str, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreComparison:
+    """How a suite compares systems by their scores on the same texts (``hinter compare``).
+
+    ``has_scores`` tells from a run's summary whether the run can take part. ``compare`` returns what
+    ``comparison.json`` holds, with ``headline`` and plain ``sections``; its second argument is a file that
+    describes the texts of score files, None where the suite's own are meant.
+    """
+
+    has_scores: Callable[[JsonObject], bool]
+    compare: Callable[[Sequence[ScoredSystem], Path | None], JsonObject]
+
+
+def _as_they_are(options: SuiteOptions) -> SuiteOptions:
+    return options
+
+
+def _no_checks(options: SuiteOptions, kit: Kit) -> Iterable[Check]:
+    return ()
+
+
+def _capability(options: SuiteOptions) -> Callable[[Case], str]:
+    return lambda case: case.traits.get("capability", "")
+
+
 @dataclass(frozen=True)
 class SuitePlugin(Generic[SuiteOptions]):
-    """How a suite comes in.
+    """How a suite comes in. ``about`` describes it in a line.
 
     ``for_sample`` adapts the options where only the task's bundled sample is read, so that a first look takes
-    a minute; ``checks`` are what ``hinter doctor`` tries.
+    a minute; ``resolve`` fills in what follows from other options or from files, so that a run records it and
+    ``make`` need not look; ``checks`` are what ``hinter doctor`` tries; ``subject`` says what the text of a
+    case should be about, for human review, "" where there is nothing to say.
     """
 
     name: str
     about: str
     options: type[SuiteOptions]
     make: Callable[[SuiteOptions, Kit], Suite]
-    for_sample: Callable[[SuiteOptions], SuiteOptions] = lambda options: options
-    checks: Callable[[SuiteOptions, Kit], Iterable[Check]] = lambda options, kit: ()
-
-
-class Model(ABC):
-    """A system under test.
-
-    ``identity`` is the part of the cache key that says who answers; ``context`` how many tokens it takes in
-    all, None where that is not known; ``rates`` what it can rate a text for, None where it can rate anything.
-    """
-
-    name: str
-    identity: JsonObject
-    capabilities: Capabilities = Capabilities()
-    concurrency: int = 1
-    context: int | None = None
-    rates: tuple[str, ...] | None = None
-
-    @abstractmethod
-    async def answer(self, request: Request) -> Reply | Failure:
-        """One attempt.
-
-        Returns a ``Failure`` for what cannot succeed for this request; raises ``EndpointError`` for what
-        cannot succeed for any (a bad key), and ``Transient`` for what may succeed later.
-        """
-
-    @property
-    def facts(self) -> JsonObject:
-        """What the run records beside the identity: a server's version, what was negotiated."""
-        return {}
-
-    def bind(self, labels: Sequence[str], multi_label: bool) -> None:
-        """Take a task's labels. Raises ``ModelError`` where the model's own differ."""
-        return None
-
-    def count_tokens(self, text: str) -> int | None:
-        """Tokens of ``text`` by the model's own tokenizer; None where it has none at hand."""
-        return None
-
-    async def prepare(self, known: JsonObject | None) -> JsonObject | None:
-        """Called before the first request with what an earlier run found out; returns what to remember."""
-        return None
-
-    async def close(self) -> None:
-        """Give back what is held."""
-        return None
-
-
-@dataclass(frozen=True)
-class ModelKit:
-    """What a model is made with, beside its options: the rest of its name (``NAME`` of ``kind:NAME``), the
-    section ``[model]``, and the task."""
-
-    name: str
-    settings: ModelSettings
-    task: Task | None = None
-
-
-@dataclass(frozen=True)
-class ModelPlugin(Generic[ModelOptions]):
-    """How a kind of model comes in: ``name`` is the prefix in ``--model name:…``, and ``[model.name]`` the
-    section of its options. ``pattern`` is what ``hinter models`` lists."""
-
-    name: str
-    about: str
-    options: type[ModelOptions]
-    make: Callable[[ModelOptions, ModelKit], Model]
-    pattern: str = ""
+    for_sample: Callable[[SuiteOptions], SuiteOptions] = _as_they_are
+    resolve: Callable[[SuiteOptions], SuiteOptions] = _as_they_are
+    checks: Callable[[SuiteOptions, Kit], Iterable[Check]] = _no_checks
+    subject: Callable[[SuiteOptions], Callable[[Case], str]] = _capability
+    scores: ScoreComparison | None = None

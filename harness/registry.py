@@ -1,290 +1,305 @@
 """Names to things: tasks, suites, models. Built-ins are listed here; others come by entry points.
 
 A third party's package adds one with an entry point in the group ``harness.tasks`` (a ``Task``),
-``harness.suites`` (a function from ``RunConfig`` to a ``Suite``) or ``harness.models`` (a function from
-the ``[model]`` section to a ``Model``; its name is a prefix, ``NAME:…``). It is imported when selected.
+``harness.suites`` (a ``SuitePlugin``) or ``harness.models`` (a ``ModelPlugin``; its name is a prefix,
+``NAME:…``). It is imported when selected. Built-ins come through the same door; what comes through is
+checked, and a fault is one line that names the package.
 """
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Mapping
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from difflib import get_close_matches
 from importlib.metadata import EntryPoint, entry_points
-from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from harness.config import RunConfig
-from harness.core import Model, Suite, Task
-from harness.errors import ConfigError, HarnessError, LexiconError, ModelError, TaskError
-from harness.settings import ModelSettings as ModelConfig
-
-BUILT_IN = (
-    *("custom", "ecthr", "eurlex", "imdb", "ledgar", "scotus", "sentiment140", "sst", "sst2", "winogender"),
-    *("anger", "fear", "joy", "sadness", "valence"),  # tasks that rate
+from harness.core import Task
+from harness.errors import ConfigError, HarnessError, ModelError, TaskError
+from harness.plugins import (
+    Check,
+    Kit,
+    Model,
+    ModelKit,
+    ModelPlugin,
+    Options,
+    Scorer,
+    Suite,
+    SuitePlugin,
 )
-TASKS = {name: f"harness.tasks.{name}:task" for name in BUILT_IN}
-# Name -> what makes the suite, and a line on what it does.
-SUITES = {
-    "hinter": (
-        "harness.registry:hinter_suite",
-        "words for persons exchanged in real texts, one attribute at a time and several at once",
+from harness.settings import ModelSettings
+from harness.task_files import TaskFile, is_file
+
+TASK_GROUP = "harness.tasks"
+SUITE_GROUP = "harness.suites"
+MODEL_GROUP = "harness.models"
+BUILT_IN: Mapping[str, tuple[str, ...]] = {
+    TASK_GROUP: (
+        *("custom", "ecthr", "eurlex", "imdb", "ledgar", "scotus", "sentiment140", "sst", "sst2"),
+        *("winogender", "anger", "fear", "joy", "sadness", "valence"),
     ),
-    "biasfinder": (
-        "harness.registry:biasfinder_suite",
-        "BiasFinder: templates mined in real texts, filled with persons of every class, compared in pairs",
-    ),
-    "eec": (
-        "harness.registry:eec_suite",
-        "the Equity Evaluation Corpus: sentences that differ in a person alone, scores compared in pairs",
-    ),
-    "mtnlp": (
-        "harness.registry:mtnlp_suite",
-        "a noun for a person replaced by its counterpart or qualified, at one place of a text (baseline)",
-    ),
-    "linguistic": (
-        "harness.capability_suites:linguistic",
-        "S²LCT: linguistic capabilities of sentiment analysis, by searched sentences and their expansions",
-    ),
-    "checklist": (
-        "harness.capability_suites:checklist",
-        "CheckList: tests written by hand of what an answer must be, stay or move towards (--tests FILE)",
-    ),
+    SUITE_GROUP: ("hinter", "biasfinder", "eec", "mtnlp", "linguistic", "checklist"),
+    MODEL_GROUP: ("local", "vllm", "transformers", "python", "openai"),
 }
-_TARGETS = {name: target for name, (target, _) in SUITES.items()}
-MODELS = {
-    "local:smollm2": "SmolLM2-135M-Instruct in this process (llama.cpp), the default",
-    "local:vader": "VADER, a rule-based sentiment system, instant",
-    "vllm:NAME": "a model on a vLLM server of our own, started for the run",
-    "transformers:NAME_OR_FOLDER": "a fine-tuned text classifier in this process",
-    "python:package.module:function": "a function of your own",
-    "NAME": "any OpenAI-compatible endpoint, with --base-url and --api-key-env",
+TARGETS = {
+    TASK_GROUP: "harness.tasks.{}:task",
+    SUITE_GROUP: "harness.suites.{}.plugin:plugin",
+    MODEL_GROUP: "harness.models.{}:plugin",
 }
+ENDPOINT = "openai"
+"""The kind of model that a name without a kind stands for."""
+MISSPELT = 0.85
+"""How alike a name must be to a member of ``Suite`` or ``Model``, from 0 to 1, to be taken for it."""
+
+Thing = TypeVar("Thing")
+AnySuitePlugin = SuitePlugin[Any]
+AnyModelPlugin = ModelPlugin[Any]
 
 
 def tasks() -> list[str]:
-    return sorted(_names("harness.tasks", TASKS))
-
-
-def suites() -> dict[str, str]:
-    """What ``--suite`` takes, with a line on each."""
-    known = {name: about for name, (_, about) in SUITES.items()}
-    plugins = {
-        name: f"of package {_package(point)}"
-        for name, point in _names("harness.suites", _TARGETS).items()
-        if isinstance(point, EntryPoint)
-    }
-    return known | dict(sorted(plugins.items()))
-
-
-def models() -> dict[str, str]:
-    """What ``--model`` takes, with a line on each."""
-    return MODELS | {
-        f"{name}:…": f"of package {_package(p)}" for name, p in _plugins("harness.models").items()
-    }
+    """Return the names that ``--task`` takes."""
+    return sorted(_points(TASK_GROUP))
 
 
 def task(name: str, options: Mapping[str, Any] | None = None) -> Task:
-    """The task called ``name``, made to ``options`` ([task_options]); None: as it is listed.
+    """Return the task called ``name``, or in the file ``name``, made to ``options`` ([task_options]).
 
-    Raises ``TaskError``, or ``ConfigError`` for an option.
+    ``options`` None: as it is listed. Raises ``TaskError``, or ``ConfigError`` for an option.
     """
-    found = _find("harness.tasks", TASKS, name, TaskError, "task")
-    if not isinstance(found, Task):
-        raise TaskError(f"task {name!r} is a {type(found).__name__}, not a Task")
-    return found if options is None else _configured(found, options)
+    if is_file(name):
+        file = TaskFile(name)
+        return file.beside(_configured(file.load(), options))
+    return _configured(_load(_point(TASK_GROUP, name, TaskError, "task"), Task, "task"), options)
 
 
-def _configured(found: Task, options: Mapping[str, Any]) -> Task:
-    unknown = sorted(options.keys() - set(found.options))
+def task_digest(name: str) -> str | None:
+    """Return the SHA-256 of a task file's source; None for a task with a name."""
+    return TaskFile(name).digest if is_file(name) else None
+
+
+def _configured(task: Task, options: Mapping[str, Any] | None) -> Task:
+    if options is None:
+        return task
+    unknown = sorted(options.keys() - set(task.options))
     if unknown:
-        takes = f"it takes {', '.join(found.options)}" if found.options else "it takes none"
-        raise ConfigError(f"task_options.{unknown[0]}: not an option of task {found.name!r}: {takes}")
-    if found.configure is None:
-        return found
+        takes = f"it takes {', '.join(task.options)}" if task.options else "it takes none"
+        raise ConfigError(f"task_options.{unknown[0]}: not an option of task {task.name!r}: {takes}")
+    if task.configure is None:
+        return task
     try:
-        return found.configure(options)
+        return task.configure(options)
     except ValueError as error:
         raise ConfigError(f"task_options.{error}") from error
 
 
-def suite(config: RunConfig) -> Suite:
-    """The configured suite. Raises ``ConfigError``, or whatever its own parts find wrong."""
-    make = _find("harness.suites", _TARGETS, config.suite, ConfigError, "suite")
-    made: Suite = make(config)
-    return made
+def suites() -> list[str]:
+    """Return the names that ``--suite`` takes, built-in ones first. Loads nothing."""
+    return list(_points(SUITE_GROUP))
 
 
-def hinter_suite(config: RunConfig) -> Suite:
-    from harness.language import parsers
-    from harness.language.verdict_cache import DEFAULT, VerdictCache
-    from harness.suites.hinter import lexicon, sampling
-    from harness.suites.hinter.suite import Hinter
+def suite_plugin(name: str) -> AnySuitePlugin:
+    """Return the plug-in of the suite called ``name``. Raises ``ConfigError``."""
+    point = _point(SUITE_GROUP, name, ConfigError, "suite")
+    plugin: AnySuitePlugin = _load(point, SuitePlugin, "suite")
+    if plugin.name != name:
+        raise ConfigError(f"{_named(point)} calls itself {plugin.name!r}: give both one name")
+    if not (isinstance(plugin.options, type) and issubclass(plugin.options, Options)):
+        raise ConfigError(f"{_named(point)}: its options are no class derived from Options")
+    return plugin
 
-    section = config.hinter
-    if not section.attributes:
-        raise LexiconError("no attributes given: use --attributes race,gender")
-    chosen = lexicon.load(section.lexicon).select(section.attributes)
-    many = len(section.attributes)
-    if section.order > many:
+
+def suite_plugins() -> tuple[list[AnySuitePlugin], list[str]]:
+    """Return the plug-ins of all suites, and a line on each that does not load."""
+    return _loaded(SUITE_GROUP, suite_plugin)
+
+
+def make_suite(name: str, options: Options, kit: Kit) -> Suite:
+    """Make the suite called ``name``. Raises ``ConfigError``, or whatever its own parts find wrong."""
+    plugin, point = suite_plugin(name), _point(SUITE_GROUP, name, ConfigError, "suite")
+    with _blamed(point):
+        suite = plugin.make(plugin.resolve(options), kit)
+    if not isinstance(suite, Suite):
+        raise ConfigError(f"{_named(point)} makes a {type(suite).__name__}, not a Suite")
+    for member, meant in _misspelt(type(suite), Suite):
         raise ConfigError(
-            f"order {section.order} is above the number of attributes, {many}"
-            f" ({', '.join(section.attributes)})"
+            f"{_named(point)}: {type(suite).__name__}.{member} is no member of Suite: did you mean {meant}?"
         )
-    least = sampling.least(many, section.order)
-    if section.max_mutants_per_document is not None and section.max_mutants_per_document < least:
+    return suite
+
+
+def for_sample(name: str, options: Options) -> Options:
+    """Return the options of the suite called ``name`` for the task's bundled sample."""
+    with _blamed(_point(SUITE_GROUP, name, ConfigError, "suite")):
+        adapted: Options = suite_plugin(name).for_sample(options)
+    return adapted
+
+
+def resolve(name: str, options: Options) -> Options:
+    """Return the options of the suite called ``name`` with what follows from others filled in."""
+    with _blamed(_point(SUITE_GROUP, name, ConfigError, "suite")):
+        resolved: Options = suite_plugin(name).resolve(options)
+    return resolved
+
+
+def suite_checks(name: str, options: Options, kit: Kit) -> list[Check]:
+    """Return what can be tried of the suite called ``name``."""
+    with _blamed(_point(SUITE_GROUP, name, ConfigError, "suite")):
+        return list(suite_plugin(name).checks(options, kit))
+
+
+def model_plugins() -> tuple[list[AnyModelPlugin], list[str]]:
+    """Return the plug-ins of all kinds of models, and a line on each that does not load."""
+    return _loaded(MODEL_GROUP, model_plugin)
+
+
+def models() -> dict[str, str]:
+    """Return what ``--model`` takes, with a line on each."""
+    lines: dict[str, str] = {}
+    for plugin in model_plugins()[0]:
+        point = _point(MODEL_GROUP, plugin.name, ModelError, "kind of model")
+        package = f" (package {_package(point)})" if point.dist else ""
+        lists = plugin.lists or {f"{plugin.name}:NAME": plugin.about}
+        lines |= {name: f"{about}{package}" for name, about in lists.items()}
+    return lines
+
+
+def model_kinds() -> list[str]:
+    """Return the kinds of models, built-in ones first. Loads nothing."""
+    return list(_points(MODEL_GROUP))
+
+
+def model_kind(settings: ModelSettings) -> tuple[str, str]:
+    """Return the kind of the model that ``settings`` name, and the rest of its name.
+
+    A name without a kind is a model behind an endpoint. Raises ``ModelError`` where it can be neither.
+    """
+    kind, colon, rest = settings.name.partition(":")
+    if kind in _points(MODEL_GROUP) and (colon or settings.base_url is None):
+        return kind, rest
+    if settings.base_url is None and (colon or "/" in settings.name):
+        raise ModelError(f"unknown model {settings.name!r}: use {', '.join(models())}")
+    return ENDPOINT, settings.name
+
+
+def model_plugin(kind: str) -> AnyModelPlugin:
+    """Return the plug-in of the models of a ``kind``. Raises ``ConfigError``."""
+    point = _point(MODEL_GROUP, kind, ModelError, "kind of model")
+    plugin: AnyModelPlugin = _load(point, ModelPlugin, "model")
+    if plugin.name != kind:
+        raise ConfigError(f"{_named(point)} calls itself {plugin.name!r}: give both one name")
+    if not (isinstance(plugin.options, type) and issubclass(plugin.options, Options)):
+        raise ConfigError(f"{_named(point)}: its options are no class derived from Options")
+    return plugin
+
+
+def make_model(settings: ModelSettings, options: Options) -> Model:
+    """Make the system under test that ``settings`` name. Raises ``ModelError``, ``ConfigError``."""
+    kind, name = model_kind(settings)
+    point, plugin = _point(MODEL_GROUP, kind, ModelError, "kind of model"), model_plugin(kind)
+    with _blamed(point, f"cannot make {settings.name!r}"):
+        model = plugin.make(options, ModelKit(name, settings))
+    if not isinstance(model, Model):
+        raise ConfigError(f"{_named(point)} makes a {type(model).__name__}, not a Model")
+    for member, meant in _misspelt(type(model), Model):
         raise ConfigError(
-            f"hinter.max_mutants_per_document: {many} attributes at order {section.order} need {least}"
-            f" at least, not {section.max_mutants_per_document}"
+            f"{_named(point)}: {type(model).__name__}.{member} is no member of Model: did you mean {meant}?"
         )
-    return Hinter(
-        chosen,
-        parsers.load(section.parser),
-        section.order,
-        max_pairs=section.max_pairs,
-        max_mutants=section.max_mutants_per_document,
-        seed=config.seed,
-        invariant=section.invariant,
-        kept=VerdictCache(Path(config.cache).with_name(DEFAULT.name) if config.cache else DEFAULT),
-    )
+    for member in ("name", "identity"):
+        if not hasattr(model, member):
+            raise ConfigError(f"{_named(point)}: {type(model).__name__} has no {member!r}")
+    if not inspect.iscoroutinefunction(model.answer):
+        raise ConfigError(f"{_named(point)}: {type(model).__name__}.answer must be an async function")
+    return model
 
 
-def biasfinder_suite(config: RunConfig) -> Suite:
-    from harness.language import coreference
-    from harness.suites.biasfinder import fillers, names, sources
-    from harness.suites.biasfinder.gender_nouns import GenderNouns
-    from harness.suites.biasfinder.occupation import Occupations
-    from harness.suites.biasfinder.suite import BiasFinder
-
-    section, nouns = config.biasfinder, GenderNouns(names.gender_nouns())
-    jobs = [noun.singular for noun in names.occupations()]
-    limit = section.max_mutants_per_template
-    if limit is not None and limit < fillers.LEAST:
-        raise ConfigError(f"biasfinder.max_mutants_per_template: give {fillers.LEAST} or more, not {limit}")
-    if section.templates is not None:
-        source: sources.Miner | sources.Given = sources.read(section.templates, section.characteristic)
-    else:
-        kind, _, pipeline = section.parser.partition(":")
-        if kind != "spacy":
-            raise ConfigError(f"biasfinder.parser: give spacy or spacy:NAME, not {section.parser!r}")
-        resolver = coreference.load(section.coreference, pipeline or None)
-        source = sources.Miner(section.characteristic or "gender", resolver, nouns, Occupations(jobs))
-    cast = fillers.Casting(
-        names.gender_names(section.names).first(section.names_a_class),
-        names.country_names(section.names),
-        jobs,
-        limit,
-        config.seed,
-    )
-    return BiasFinder(source, cast, nouns)
+def make_scorer(settings: ModelSettings, options: Options) -> Scorer | None:
+    """Make the judge of fluency that ``settings`` name; None where that model gives no likelihoods."""
+    kind, name = model_kind(settings)
+    with _blamed(_point(MODEL_GROUP, kind, ModelError, "kind of model")):
+        scorer: Scorer | None = model_plugin(kind).scorer(options, ModelKit(name, settings))
+    return scorer
 
 
-def eec_suite(config: RunConfig) -> Suite:
-    from harness.suites.eec import corpus
-    from harness.suites.eec.suite import Eec
-
-    section, asked = config.eec, task(config.task, config.task_options.given)
-    return Eec(
-        corpus.load(Path(section.corpus) if section.corpus else None),
-        labels=() if asked.rates is not None else asked.labels,
-        rates=asked.rates,
-        instances=section.instances,
-        seed=config.seed,
-    )
+def _misspelt(kind: type, base: type) -> Iterator[tuple[str, str]]:
+    """Yield each public attribute of ``kind`` that is close to a member of ``base`` it leaves as it is."""
+    inherited = {name for name in dir(base) if not name.startswith("_")}
+    untouched = {name for name in inherited if _defined(kind, name) is base}
+    for name in dir(kind):
+        if not name.startswith("_") and name not in inherited:
+            for meant in get_close_matches(name, untouched, 1, MISSPELT):
+                yield name, meant
 
 
-def mtnlp_suite(config: RunConfig) -> Suite:
-    from harness.suites.mtnlp.suite import MtNlp
-
-    return MtNlp()
+def _defined(kind: type, name: str) -> type | None:
+    return next((base for base in kind.__mro__ if name in vars(base)), None)
 
 
-def model(section: ModelConfig) -> Model:
-    """The system under test that ``section`` names. Raises ``ModelError``."""
-    kind, colon, rest = section.name.partition(":")
-    if kind == "local":
-        return _local(rest, section)
-    if kind == "python":
-        from harness.models import function
-
-        return function.load(rest)
-    if kind == "vllm" and colon:
-        from harness.models import vllm
-
-        return vllm.load(rest, section)
-    if kind == "transformers" and colon:
-        from harness.models import transformers
-
-        return transformers.load(rest, section)
-    plugins = _plugins("harness.models")
-    if colon and kind in plugins:
-        made: Model = _import(plugins[kind])(section)
-        return made
-    if section.base_url is None and (colon or "/" in section.name):
-        raise ModelError(f"unknown model {section.name!r}: use {', '.join(models())}")
-    from harness.models.openai import OpenAIModel
-
-    return OpenAIModel(
-        section.name,
-        section.base_url,
-        section.api_key_env,
-        api_key_file=section.api_key_file,
-        api_version=section.api_version,
-        choices=section.choices,
-    )
-
-
-def _local(name: str, section: ModelConfig) -> Model:
-    from harness.models import local
-
-    if name == "smollm2":
-        return local.smollm2(section.model_file)
-    if name == "vader":
-        return local.VaderModel()
-    raise ModelError(
-        f"unknown model 'local:{name}': use local:smollm2 (also with --model-file) or local:vader"
-    )
-
-
-def _plugins(group: str) -> dict[str, EntryPoint]:
-    found: dict[str, EntryPoint] = {}
-    for point in entry_points(group=group):
-        if point.name in found:
-            raise ConfigError(
-                f"{group}: {point.name!r} is given by two packages, "
-                f"{_package(found[point.name])} and {_package(point)}: uninstall one"
-            )
-        found[point.name] = point
-    return found
-
-
-def _names(group: str, built_in: dict[str, str]) -> dict[str, str | EntryPoint]:
-    plugins = _plugins(group)
-    for name in plugins.keys() & built_in.keys():
-        raise ConfigError(
-            f"{group}: {name!r} of package {_package(plugins[name])} is a built-in name: uninstall it"
-        )
-    return {**built_in, **plugins}
-
-
-def _find(group: str, built_in: dict[str, str], name: str, error: type[HarnessError], noun: str) -> Any:
-    known = _names(group, built_in)
-    if name not in known:
-        raise error(f"unknown {noun} {name!r}: known are {', '.join(sorted(known))}")
-    entry = known[name]
-    if isinstance(entry, EntryPoint):
-        return _import(entry)
-    module, _, attribute = entry.partition(":")
-    return getattr(importlib.import_module(module), attribute)
-
-
-def _import(point: EntryPoint) -> Any:
+def _loaded(group: str, load: Callable[[str], Thing]) -> tuple[list[Thing], list[str]]:
+    plugins: list[Thing] = []
+    faults: list[str] = []
     try:
-        return point.load()
-    except Exception as error:
+        names = list(_points(group))
+    except ConfigError as error:
+        names, faults = list(BUILT_IN[group]), [str(error)]
+    for name in names:
+        try:
+            plugins.append(load(name))
+        except ConfigError as error:
+            faults.append(str(error))
+    return plugins, faults
+
+
+def _points(group: str) -> dict[str, list[EntryPoint]]:
+    """The entry points of a group by name, built-ins first; several of one name are a fault of that name."""
+    points = {name: [EntryPoint(name, TARGETS[group].format(name), group)] for name in BUILT_IN[group]}
+    for point in sorted(entry_points(group=group), key=lambda point: (point.name, _package(point))):
+        points.setdefault(point.name, []).append(point)
+    return points
+
+
+def _point(group: str, name: str, error: type[HarnessError], noun: str) -> EntryPoint:
+    points = _points(group)
+    if name not in points:
+        raise error(f"unknown {noun} {name!r}: known are {', '.join(sorted(points))}")
+    first, *others = points[name]
+    if others and first.dist is None:
         raise ConfigError(
-            f"{point.group}: {point.name!r} of package {_package(point)} does not load: {error}"
-        ) from error
+            f"{group}: {name!r} of package {_package(others[0])} is a built-in name: uninstall it"
+        )
+    if others:
+        raise ConfigError(
+            f"{group}: {name!r} is given by two packages, {_package(first)} and {_package(others[0])}:"
+            " uninstall one"
+        )
+    return first
+
+
+def _load(point: EntryPoint, kind: type[Thing], noun: str) -> Thing:
+    with _blamed(point, "does not load"):
+        thing = point.load()
+    if not isinstance(thing, kind):
+        raise ConfigError(f"{_named(point)} is a {type(thing).__name__}, not a {kind.__name__}")
+    return thing
+
+
+@contextmanager
+def _blamed(point: EntryPoint, what: str = "fails") -> Iterator[None]:
+    """Turn any exception of a third party's code into a ``ConfigError``; a fault of ours stays what it is."""
+    try:
+        yield
+    except HarnessError:
+        raise
+    except Exception as error:
+        if point.dist is None:
+            raise
+        why = " ".join(str(error).split())
+        raise ConfigError(f"{_named(point)} {what}: {type(error).__name__}: {why}") from error
+
+
+def _named(point: EntryPoint) -> str:
+    return f"{point.group}: {point.name!r} of package {_package(point)}"
 
 
 def _package(point: EntryPoint) -> str:
-    return point.dist.name if point.dist else point.value
+    return point.dist.name if point.dist else "hinter-harness"

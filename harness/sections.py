@@ -1,7 +1,7 @@
-"""What is shown of figures, as data: tables and plots that every page and the terminal draw alike.
+"""Figures as data: tables and plots that every page and the terminal draw alike.
 
-A suite's ``figures`` puts sections, made plain by ``plain``, into the summary, so that a report can be drawn
-again from the summary alone.
+A suite's ``figures`` puts sections, as JSON by ``plain``, into the summary, so that a report can be redrawn
+from the summary alone.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Cell = str | int | float | None
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of cells under ``columns``; the first column names the row, and what is a number is set right."""
+    """Rows of cells under ``columns``; the first column names the row, and numbers are aligned right."""
 
     columns: Sequence[str]
     rows: Sequence[Sequence[Cell]]
@@ -24,7 +24,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A value with its interval (None: not known); ``kind`` is 0 or 1, for the colour."""
+    """A value with its interval (None: unknown); ``kind`` is 0 or 1 and selects the colour."""
 
     name: str
     value: float
@@ -35,7 +35,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """Whisker ends, quartiles and median of a distribution, and the points beyond the whiskers."""
+    """The whisker ends, quartiles and median of a distribution, and the points beyond the whiskers."""
 
     name: str
     low: float
@@ -56,7 +56,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """Bars, boxes or lines over one axis each; ``percent`` writes values as shares."""
+    """Bars, boxes or lines over one axis each; with ``percent``, values are written as percentages."""
 
     title: str
     bars: Sequence[Bar] = ()
@@ -69,9 +69,9 @@ class Plot:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading with what stands under it, in this order: text, table, plots, notes.
+    """A heading with its content in this order: text, table, plots, notes.
 
-    ``page_only``: the terminal leaves it out.
+    The terminal omits a section that is ``page_only``.
     """
 
     title: str
@@ -86,16 +86,21 @@ class Section:
 class Figures:
     """What a suite adds to the summary of a run.
 
-    ``blocks`` by name; ``headline`` is its finding in a sentence or two, "" where the results speak for
-    themselves; ``sections`` are what the terminal and the report show.
+    ``blocks`` holds JSON blocks by name; ``headline`` is the finding in a sentence or two, empty where the
+    results speak for themselves; ``sections`` is what the terminal and the report display.
     """
 
     blocks: Mapping[str, Any] = field(default_factory=dict)
     headline: str = ""
     sections: Sequence[Section] = ()
 
+    def plain(self) -> dict[str, Any]:
+        """Return what is put into the summary: the blocks, ``headline`` where there is one, ``sections``."""
+        headline = {"headline": self.headline} if self.headline else {}
+        return {**self.blocks, **headline, "sections": plain(self.sections)}
+
 
 def plain(sections: Sequence[Section]) -> list[dict[str, Any]]:
-    """The sections as JSON values: what is read from a summary is what was put into it, lists for tuples."""
+    """Return the sections as JSON values, with lists for tuples, exactly as read back from a summary."""
     values: list[dict[str, Any]] = json.loads(json.dumps([asdict(section) for section in sections]))
     return values

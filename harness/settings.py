@@ -1,13 +1,15 @@
 """The sections of a configuration that every run has, as pydantic models: unknown keys are errors.
 
-``Options`` is also what the options of a suite or a model derive from (``harness.plugins``).
+``Options`` is also what the options of a suite or a model derive from (``harness.plugins``). A field is a key
+of the TOML and an option of the command line, explained by its ``Field(description=…)``.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal, get_args
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -19,6 +21,7 @@ from pydantic import (
     field_validator,
     model_validator,
 )
+from pydantic.fields import FieldInfo
 
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -43,45 +46,90 @@ def _http_address(address: str) -> str:
     return address
 
 
-Positive = Annotated[int, Field(ge=1)]
-NotNegative = Annotated[int, Field(ge=0)]
-Names = Annotated[tuple[str, ...], BeforeValidator(_comma_separated)]
-"""A list, or a text such as ``a, b``."""
-EnvironmentVariable = Annotated[str, AfterValidator(_variable_name)]
-"""The name of an environment variable that holds a secret, never the secret itself."""
-Address = Annotated[str, AfterValidator(_http_address)]
-"""An http:// or https:// address without user and password."""
-
-
 @dataclass(frozen=True, slots=True)
 class Flag:
     """The command-line option of a field, where it is not the field's own name.
 
-    ``Annotated[int, Flag("--cases-per-test")]``; ``None``: the field is a key of the TOML alone.
+    ``Annotated[int, Flag("--cases-per-test")]``; of a bool ``Flag("--all/--some")``, or ``Flag("--all")``
+    where there is no way to say no. ``None``: the field is a key of the TOML alone.
     """
 
     name: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class Private:
+    """Marks a field whose value may be a secret that was put in the wrong place: no message repeats it."""
+
+
+TOML_ALONE = Flag(None)
+Positive = Annotated[int, Field(ge=1)]
+NotNegative = Annotated[int, Field(ge=0)]
+Names = Annotated[tuple[str, ...], BeforeValidator(_comma_separated)]
+"""A list, or a text such as ``a, b``."""
+EnvironmentVariable = Annotated[str, AfterValidator(_variable_name), Private()]
+"""The name of an environment variable that holds a secret, never the secret itself."""
+Address = Annotated[str, AfterValidator(_http_address), Private()]
+"""An http:// or https:// address without user and password."""
+
+
 class Options(BaseModel):
     """A section of the TOML. Each field is a key, and of a suite or a model also a command-line option,
-    explained by its ``Field(description=…)``."""
+    explained by its ``Field(description=…)``.
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    ``aside`` names the fields that change nothing in a run's results, as how long to wait for a server.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+    aside: ClassVar[frozenset[str]] = frozenset()
+
+
+def metadata(annotation: object) -> Iterator[object]:
+    """Yield everything that ``Annotated`` says of a type and of the types in it, such as bounds."""
+    for part in get_args(annotation):
+        if isinstance(part, FieldInfo):
+            yield from part.metadata
+        else:
+            yield part
+            yield from metadata(part)
+
+
+def private(field: FieldInfo) -> bool:
+    """Return whether no message may repeat the value of ``field``."""
+    return any(isinstance(mark, Private) for mark in (*field.metadata, *metadata(field.annotation)))
+
+
+def flags(options: type[Options]) -> dict[str, str]:
+    """Return the field of each command-line option by its declaration, ``--order`` or ``--yes/--no``."""
+    declared: dict[str, str] = {}
+    for name, field in options.model_fields.items():
+        option = "--" + name.replace("_", "-")
+        if field.annotation is bool:
+            option += f"/--no-{option[2:]}"
+        flag = next((mark for mark in field.metadata if isinstance(mark, Flag)), Flag(option))
+        if flag.name is not None:
+            declared[flag.name] = name
+    return declared
 
 
 class Documents(Options):
     """``[documents]``: where the texts are; neither path nor dataset means the task's bundled sample."""
 
-    path: str | None = None
-    dataset: str | None = None
-    name: str | None = None
-    split: str | None = None
-    revision: str | None = None
-    text_column: str | None = None
-    label_column: str | None = None
-    limit: Positive | None = None
-    max_tokens: Positive | None = None
+    path: Annotated[str | None, Flag("--data")] = Field(
+        default=None, description="Texts: CSV, TSV, JSONL, Parquet, or a folder of them."
+    )
+    dataset: str | None = Field(
+        default=None, description="Texts: a data set of the Hugging Face hub, or a folder of one."
+    )
+    name: Annotated[str | None, Flag("--dataset-name")] = Field(
+        default=None, description="Which configuration of the data set."
+    )
+    split: str | None = Field(default=None, description="Which split of the data set.")
+    revision: str | None = Field(default=None, description="Which commit of the data set.")
+    text_column: str | None = Field(default=None, description="The column of the text.")
+    label_column: str | None = Field(default=None, description="The column of the gold label.")
+    limit: Positive | None = Field(default=None, description="At most N documents.")
+    max_tokens: Positive | None = Field(default=None, description="Shorten texts to N tokens.")
 
     @model_validator(mode="after")
     def _one_source(self) -> Documents:
@@ -95,12 +143,21 @@ class Documents(Options):
 class TaskOptions(Options):
     """``[task_options]``: what a task is to be told; which keys it takes is the task's to say."""
 
-    model_config = ConfigDict(extra="allow", frozen=True)
+    model_config = ConfigDict(extra="allow")
 
-    labels: tuple[str, ...] | None = None
-    question: str | None = None
-    multi_label: bool | None = None
-    variant: str | None = None
+    labels: tuple[str, ...] | None = Field(
+        default=None, description='Labels of the task "custom": "A, B", or "A; B".'
+    )
+    question: str | None = Field(default=None, description='The question of the task "custom".')
+    multi_label: Annotated[bool | None, Flag("--multi-label/--one-label")] = Field(
+        default=None, description='"custom": may a text have several?'
+    )
+    variant: str | None = Field(
+        default=None, description='Of "ecthr": a, articles violated; b, allegedly violated.'
+    )
+    scale: Annotated[int, Field(ge=2, le=9)] | None = Field(
+        default=None, description="Tasks that rate: whole numbers from 0 to N."
+    )
 
     @field_validator("labels", mode="before")
     @classmethod
@@ -132,41 +189,43 @@ class Price(Options):
     cached_input: float | None = Field(default=None, ge=0)
 
 
-class Vllm(Options):
-    """``[model.vllm]``: how the server of ``vllm:NAME`` is started; ``flags`` go to vLLM as given."""
-
-    max_model_len: Positive | None = None
-    dtype: str | None = None
-    quantization: str | None = None
-    seed: NotNegative = 0
-    flags: tuple[str, ...] = ()
-    startup_seconds: float = Field(default=1800.0, gt=0)
-    stop_seconds: float = Field(default=15.0, ge=0)
-
-
 class ModelSettings(Options):
-    """``[model]``: the system under test."""
+    """``[model]``: the system under test. What one kind of model alone takes, the options of its plug-in, is
+    in the table ``[model.KIND]``."""
 
-    name: str = "local:smollm2"
-    base_url: Address | tuple[Address, ...] | None = None
-    api_key_env: EnvironmentVariable | None = None
-    api_key_file: str | None = None
-    api_version: str | None = None
-    context: Positive | None = None
-    model_file: str | None = None
-    revision: str | None = None
-    choices: Literal["auto", "structured_outputs", "grammar", "json_schema", "none"] = "auto"
-    concurrency: Positive | Literal["auto"] = "auto"
-    requests_per_minute: float | None = Field(default=None, gt=0)
-    tokens_per_minute: float | None = Field(default=None, gt=0)
-    price: Price | None = None
-    vllm: Vllm = Vllm()
+    name: Annotated[str, Flag("--model")] = Field(
+        default="local:smollm2", description="The system under test (hinter models)."
+    )
+    base_url: Address | tuple[Address, ...] | None = Field(
+        default=None, description="An OpenAI-compatible endpoint, up to /v1."
+    )
+    api_key_env: EnvironmentVariable | None = Field(
+        default=None, description="The environment variable that holds the key."
+    )
+    api_key_file: str | None = Field(default=None, description="A file that holds the key.")
+    api_version: Annotated[str | None, TOML_ALONE] = None
+    context: Annotated[Positive | None, TOML_ALONE] = None
+    model_file: str | None = Field(default=None, description="A GGUF of your own for local:smollm2.")
+    revision: Annotated[str | None, TOML_ALONE] = None
+    choices: Annotated[
+        Literal["auto", "structured_outputs", "grammar", "json_schema", "none"], TOML_ALONE
+    ] = "auto"
+    concurrency: Positive | Literal["auto"] = Field(
+        default="auto", description="Requests at a time: a number, or auto."
+    )
+    requests_per_minute: Annotated[float | None, TOML_ALONE] = Field(default=None, gt=0)
+    tokens_per_minute: Annotated[float | None, TOML_ALONE] = Field(default=None, gt=0)
+    price: Annotated[Price | None, TOML_ALONE] = None
 
 
 class BudgetLimits(Options):
     """``[budget]``: what a run may send and spend before it stops, to be taken up later; ``adaptive``: how
     many requests to spend on the cases that promise most."""
 
-    max_requests: Positive | None = None
-    max_cost: float | None = Field(default=None, gt=0)
-    adaptive: Positive | None = None
+    max_requests: Positive | None = Field(default=None, description="Stop after N requests sent; resumable.")
+    max_cost: float | None = Field(
+        default=None, gt=0, description="Stop before USD are spent; needs [model] price."
+    )
+    adaptive: Annotated[Positive | None, Flag("--budget")] = Field(
+        default=None, description="Spend N requests on the mutants that promise most."
+    )

@@ -1,6 +1,6 @@
 """Pure functions from counts and differences to intervals and tests, for every suite.
 
-Every rate has its numerator, denominator and interval.
+Every rate comes with its numerator, denominator and interval.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ MANY_CLUSTERS = 1000
 
 
 def wilson(successes: int, trials: int, confidence: float = 0.95) -> Interval | None:
-    """Wilson's score interval for a proportion (Wilson 1927), trials independent; None without trials."""
+    """Return Wilson's score interval of a proportion (Wilson 1927), or None without trials.
+
+    Trials are taken as independent. Raises ValueError for impossible counts.
+    """
     if not 0 <= successes <= trials:
         raise ValueError(f"{successes} successes of {trials} trials")
     if trials == 0:
@@ -39,7 +42,7 @@ def wilson(successes: int, trials: int, confidence: float = 0.95) -> Interval | 
 def cluster_bootstrap(
     successes: Sequence[float], trials: Sequence[int], seed: int = 0, confidence: float = 0.95
 ) -> Interval | None:
-    """Percentile interval of a ratio of sums, whole clusters drawn with replacement.
+    """Return the percentile interval of a ratio of sums, resampling whole clusters with replacement.
 
     ``successes`` and ``trials`` hold one count a cluster (all mutants of one original), or the sum of a
     cluster's values and how many these are: mutants of one text are not independent, which Wilson's interval
@@ -58,18 +61,18 @@ def cluster_bootstrap(
 
 
 def rate(part: int, whole: int) -> float | None:
-    """``part / whole``, None where there is nothing to divide by."""
+    """Return ``part / whole``, or None where ``whole`` is zero."""
     return part / whole if whole else None
 
 
 def f1(hit: int, missed: int, wrong: int) -> float:
-    """The harmonic mean of precision and recall, from counts; at least one of them must be above zero."""
+    """Return the harmonic mean of precision and recall from counts, of which at least one is above zero."""
     return 2 * hit / (2 * hit + missed + wrong)
 
 
 @dataclass(frozen=True, slots=True)
 class Excess:
-    """By how much one rate is above another, with its interval."""
+    """The difference between two rates, with its interval."""
 
     difference: float
     interval: Interval
@@ -78,16 +81,16 @@ class Excess:
 def rate_difference(
     first: tuple[int, int], second: tuple[int, int], confidence: float = 0.95
 ) -> Excess | None:
-    """Two independent rates, each (successes, trials): Newcombe's interval (1998, method 10).
+    """Compare two independent rates, each (successes, trials), with Newcombe's interval (1998, method 10).
 
     None where a rate has no trials.
     """
-    one, other = wilson(*first, confidence), wilson(*second, confidence)
-    if one is None or other is None:
+    first_interval, second_interval = wilson(*first, confidence), wilson(*second, confidence)
+    if first_interval is None or second_interval is None:
         return None
     p, q = first[0] / first[1], second[0] / second[1]
-    low = p - q - math.hypot(p - one[0], other[1] - q)
-    return Excess(p - q, (low, p - q + math.hypot(one[1] - p, q - other[0])))
+    low = p - q - math.hypot(p - first_interval[0], second_interval[1] - q)
+    return Excess(p - q, (low, p - q + math.hypot(first_interval[1] - p, q - second_interval[0])))
 
 
 def clustered_rate_difference(
@@ -96,7 +99,7 @@ def clustered_rate_difference(
     seed: int = 0,
     confidence: float = 0.95,
 ) -> Excess | None:
-    """Two rates over the same clusters, such as flips of mutants and of mere repeats of their originals.
+    """Compare two rates over the same clusters, such as flips of mutants and of repeats of their originals.
 
     One (successes, trials), or (sum of values, how many), a cluster and rate, in one order; whole clusters
     are drawn with replacement, with both their counts. None with fewer than two clusters, or where a rate has
@@ -120,12 +123,12 @@ def clustered_rate_difference(
 def equal_rates(
     first: Sequence[tuple[int, int]], second: Sequence[tuple[int, int]], seed: int = 0
 ) -> float | None:
-    """Two-sided p that two rates over the same clusters are equal, as in ``clustered_rate_difference``.
+    """Return the two-sided p that two rates over the same clusters are equal.
 
-    The sign of what each cluster adds to the difference, less what the rate of both together makes expect,
-    is flipped (Hemerik, Goeman and Finos 2020); with more than 1,000 clusters by the normal limit of that.
-    Of one cluster alone it is Fisher's exact test, which takes trials as independent. None where a rate has
-    no trials.
+    Takes the counts of ``clustered_rate_difference``. Flips the sign of each cluster's contribution to the
+    difference, less the contribution expected from the pooled rate (Hemerik, Goeman and Finos 2020); with
+    more than 1,000 clusters uses the normal limit. A single cluster is tested by Fisher's exact test, which
+    assumes independent trials. None where a rate has no trials.
     """
     import numpy as np
 
@@ -152,15 +155,16 @@ def equal_rates(
 
 
 def mcnemar(only_first: int, only_second: int) -> float:
-    """Exact two-sided p that two paired yes/no answers differ (McNemar 1947), from the discordant pairs.
+    """Return the exact two-sided p that two paired yes/no answers differ (McNemar 1947).
 
-    ``only_first``: pairs where the first alone says yes. Two models on the same cases are such pairs.
+    Counts the discordant pairs: ``only_first`` where only the first says yes. Answers of two models to the
+    same cases are such pairs.
     """
     return sign_test(only_first, only_second)
 
 
 def sign_test(above: int, below: int) -> float:
-    """Exact two-sided p that differences are as often above as below zero; ties are left out."""
+    """Return the exact two-sided p that differences are as often above as below zero; ties are left out."""
     from scipy.stats import binomtest
 
     return float(binomtest(above, above + below).pvalue) if above + below else 1.0
@@ -169,9 +173,10 @@ def sign_test(above: int, below: int) -> float:
 def adjusted(
     p_values: Sequence[float], method: Correction = "holm", family: int | None = None
 ) -> tuple[float, ...]:
-    """P-values corrected for how many there are: Bonferroni, Holm, or Benjamini and Hochberg (``fdr_bh``).
+    """Return p-values corrected for multiple testing: Bonferroni, Holm or Benjamini-Hochberg (``fdr_bh``).
 
-    ``family``: the number of tests made, where more were than are given; the others count as p = 1.
+    ``family`` is the number of tests made if larger than ``p_values``; the others count as p = 1. Raises
+    ValueError if it is smaller.
     """
     size = len(p_values) if family is None else family
     if size < len(p_values):
@@ -186,7 +191,7 @@ def adjusted(
         corrected = false_discovery_control(padded)
     elif method == "bonferroni":
         corrected = padded * size
-    else:  # statsmodels has Holm too, but collects the whole process's garbage at every call
+    else:  # statsmodels' Holm runs a full garbage collection at every call
         corrected, order = np.empty(size), np.argsort(padded)
         corrected[order] = np.maximum.accumulate(padded[order] * np.arange(size, 0, -1))
     return tuple(float(p) for p in np.minimum(corrected, 1.0)[: len(p_values)])
@@ -194,7 +199,10 @@ def adjusted(
 
 @dataclass(frozen=True, slots=True)
 class TTest:
-    """``df`` degrees of freedom; ``statistic`` is infinite where all differences are one, not zero."""
+    """The result of a t-test with ``df`` degrees of freedom.
+
+    ``statistic`` is infinite where all differences are equal and not zero.
+    """
 
     statistic: float
     df: float
@@ -202,9 +210,9 @@ class TTest:
 
 
 def paired_t(differences: Sequence[float]) -> TTest | None:
-    """Student's paired two-sample t-test, from the differences; None with fewer than two.
+    """Return Student's paired t-test on differences; None with fewer than two.
 
-    It takes differences as independent, which those that share a text, a template or a name are not.
+    The test assumes independent differences, which those that share a text, a template or a name are not.
     """
     if len(differences) < 2:
         return None
@@ -219,7 +227,7 @@ def paired_t(differences: Sequence[float]) -> TTest | None:
 
 
 def minimum_detectable_effect(pairs: int, alpha: float = 0.05, power: float = 0.8) -> float | None:
-    """The mean difference, in standard deviations of the differences, that ``pairs`` would show.
+    """Return the smallest mean difference that ``pairs`` would detect, in its standard deviations.
 
     For a two-sided paired t-test at ``alpha`` with ``power``; None with fewer than two pairs.
     """
@@ -229,11 +237,11 @@ def minimum_detectable_effect(pairs: int, alpha: float = 0.05, power: float = 0.
 
 
 def detectable_in_errors(df: float, alpha: float = 0.05, power: float = 0.8) -> float:
-    """The effect that a two-sided t-test would show, in standard errors; ``df`` is at least 1."""
+    """Return the effect that a two-sided t-test would detect, in standard errors; ``df`` is at least 1."""
     from scipy.optimize import brentq
     from scipy.stats import nct, t
 
-    # statsmodels' solver looks no further than an effect of 10 at small alpha, and does not say so.
+    # statsmodels' solver silently stops at an effect of 10 for small alpha.
     critical = float(t.isf(alpha / 2, df))
     highest = critical + 5
     while nct.sf(critical, df, highest) < power:
@@ -242,16 +250,16 @@ def detectable_in_errors(df: float, alpha: float = 0.05, power: float = 0.8) -> 
 
 
 def flip_test(cluster_sums: Sequence[float], seed: int = 0) -> float:
-    """Two-sided permutation p that differences centre on zero, the sign of whole clusters flipped.
+    """Return the two-sided permutation p that differences centre on zero, flipping signs of whole clusters.
 
-    Exact over all flips up to 12 clusters, else by drawing; with k clusters no p is below 2 / 2^k.
+    Exact over all flips for up to 12 clusters, else by random draws; with k clusters no p is below 2 / 2^k.
     """
     import numpy as np
 
     sums = np.asarray(cluster_sums, dtype=float)
     if len(sums) <= EXACT_CLUSTERS:
         bits = np.arange(2 ** len(sums))[:, None] >> np.arange(len(sums)) & 1
-        return extreme(np.abs((1 - 2 * bits) @ sums), abs(sums.sum()), drawn=False)
+        return extreme(np.abs((1 - 2 * bits) @ sums), abs(sums.sum()), sampled=False)
     draw = np.random.default_rng(seed)
     parts = [
         draw.choice([-1.0, 1.0], size=(RESAMPLES_AT_ONCE, len(sums))) @ sums
@@ -260,10 +268,13 @@ def flip_test(cluster_sums: Sequence[float], seed: int = 0) -> float:
     return extreme(np.abs(np.concatenate(parts)), abs(sums.sum()))
 
 
-def extreme(permuted: NDArray[np.float64], observed: float, drawn: bool = True) -> float:
-    """The share of ``permuted`` statistics at or above ``observed``, which counts as one of those drawn."""
+def extreme(permuted: NDArray[np.float64], observed: float, sampled: bool = True) -> float:
+    """Return the share of ``permuted`` statistics at or above ``observed``.
+
+    With ``sampled``, the statistics are random draws and ``observed`` counts as one of them.
+    """
     at_least = int((permuted >= observed - 1e-12 * max(1.0, abs(observed))).sum())
-    return (at_least + drawn) / (len(permuted) + drawn)
+    return (at_least + sampled) / (len(permuted) + sampled)
 
 
 def resampled(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from harness import files
-from harness.core import Case, Noise, Outcome, Substitution, Verdict, canonical
+from harness.core import Case, Margin, Noise, Outcome, Substitution, Verdict, canonical
 from harness.errors import RunError
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ ANSWER_SCHEMA = {
     "score": "float",
     "reply": "str",
     "margin": "float",
+    "margin_is_bound": "bool",
 }
 VERDICT_SCHEMA = {
     "case": "str",
@@ -51,6 +52,7 @@ VERDICT_SCHEMA = {
     "document": "str",
     "confirmed": "bool",
     "margin": "float",
+    "margin_is_bound": "bool",
     "shift": "float",
     "other": "str",
     "weight": "float",
@@ -157,6 +159,16 @@ def scan(paths: Sequence[Path]) -> pl.LazyFrame:
     return pl.scan_parquet(list(paths), glob=False)
 
 
+def complete(name: str, table: pl.LazyFrame) -> pl.LazyFrame:
+    """Return ``table`` with all columns of the table ``name``: those that it lacks, as an earlier version did
+    not write them, are null."""
+    import polars as pl
+
+    there = table.collect_schema().names()
+    absent = {column: kind for column, kind in schema_of(SCHEMAS[name]).items() if column not in there}
+    return table.with_columns(pl.lit(None, kind).alias(column) for column, kind in absent.items())
+
+
 def read(path: Path) -> pl.DataFrame:
     """Return the rows of a Parquet file. Raises ``RunError`` for one that is not whole."""
     import polars as pl
@@ -228,7 +240,7 @@ def answer_row(case: Case, outcome: Outcome, reply: str) -> Row:
         "labels": _listed(outcome.labels),
         "score": outcome.score,
         "reply": reply,
-        "margin": outcome.margin,
+        **_margin_columns(outcome.margin),
     }
 
 
@@ -242,10 +254,17 @@ def verdict_row(verdict: Verdict, case: Case) -> Row:
         "attributes": list(verdict.attributes),
         "document": case.document,
         "confirmed": verdict.confirmed,
-        "margin": verdict.margin,
+        **_margin_columns(verdict.margin),
         "shift": verdict.shift,
         "other": verdict.other,
         "weight": case.weight,
+    }
+
+
+def _margin_columns(margin: Margin | None) -> Row:
+    return {
+        "margin": None if margin is None else margin.value,
+        "margin_is_bound": None if margin is None else margin.is_bound,
     }
 
 

@@ -1,7 +1,8 @@
-"""Any classification: labels and question of the user's own, over texts of the user's own.
+"""Any classification: your own labels and question over your own texts.
 
-``[task_options]`` of a configuration, or the options ``--labels``, ``--question`` and ``--multi-label``. Its
-prompt has no solved examples, which are a task's own: ``--prompt FILE`` gives some, ``--shots`` sends them.
+Configured by ``[task_options]``, or by the options ``--labels``, ``--question`` and ``--multi-label``. The
+bundled prompt has no solved examples, which depend on the task: supply them with ``--prompt FILE`` and send
+them with ``--shots``.
 """
 
 from __future__ import annotations
@@ -16,13 +17,16 @@ from harness.core import Document, DocumentOptions, Task
 
 
 def read(labels: tuple[str, ...], multi_label: bool, options: DocumentOptions) -> Iterator[Document]:
-    """An integer is the place of a label (0, 1, …), unless the labels themselves are numbers."""
+    """Yield the documents; an integer is an index of ``labels`` unless any label is itself a number."""
     numbered = not any(label.strip().isdigit() for label in labels)
     return documents.read(options, labels, multi_label=multi_label, paragraphs=True, numbered=numbered)
 
 
 def configure(options: Mapping[str, Any]) -> Task:
-    """The task with its ``labels``, ``question`` (in it, {labels} stands for them) and ``multi_label``."""
+    """Return the task with the given ``labels``, ``question`` and ``multi_label``.
+
+    ``{labels}`` in the question stands for the labels. Raises ``ValueError`` where labels are missing.
+    """
     if "labels" not in options:
         raise ValueError('labels: task "custom" needs them: --labels "A, B", or a list in the configuration')
     labels, multi_label = tuple(options["labels"]), bool(options.get("multi_label", False))

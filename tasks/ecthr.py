@@ -1,9 +1,9 @@
 """European Court of Human Rights: which articles of the Convention were violated? (HINTER, Table 4: ECtHR)
 
-LexGLUE's ecthr_a (violated, as the Court found) or, with ``variant = "b"``, ecthr_b (allegedly violated, as
-the applicants claimed): paragraphs of facts, ten articles, several or none of them. Also read are the raw
+Reads LexGLUE's ecthr_a (violated, as the Court found) or, with ``variant = "b"``, ecthr_b (allegedly
+violated, as the applicants claimed): paragraphs of facts with any number of ten articles. Also reads the raw
 rows of the ECtHR cases (facts, violated_articles, allegedly_violated_articles) and rows with both sets
-(labels_a, labels_b). Articles beyond the ten are no labels, as in LexGLUE.
+(labels_a, labels_b). Articles beyond the ten are ignored, as in LexGLUE.
 """
 
 from __future__ import annotations
@@ -23,25 +23,26 @@ REVISION = "c23fdff1a6bf74e0e1a71cb86f1e781d37da888c"
 
 
 def adapt(columns: tuple[str, ...], row: documents.Row) -> documents.Row:
-    """Published columns to ours: article numbers (text) become labels, places in the list (integers) stay."""
+    """Map published columns to ours: article numbers (text) become labels, label indices (integers) stay."""
     ours = {"text": row["facts"], "id": row.get("case_id")} if "facts" in row else {}
     column = next((name for name in columns if name in row), None)
     if column is None:
         return {**row, **ours}
-    given = row[column]
-    if isinstance(given, list) and all(isinstance(one, str) for one in given):
-        given = [ARTICLES[one] for one in given if one in ARTICLES]
-    return {**row, **ours, "label": given}
+    articles = row[column]
+    if isinstance(articles, list) and all(isinstance(article, str) for article in articles):
+        articles = [ARTICLES[article] for article in articles if article in ARTICLES]
+    return {**row, **ours, "label": articles}
 
 
 def read(variant: str, options: DocumentOptions) -> Iterator[Document]:
+    """Yield the documents of ``variant`` "a" or "b"."""
     return documents.read(
         options, LABELS, adapt=partial(adapt, COLUMNS[variant]), multi_label=True, paragraphs=True
     )
 
 
 def configure(options: Mapping[str, Any]) -> Task:
-    """Variant "a" (violated) or "b" (allegedly violated). Raises ``ValueError``."""
+    """Return the task of variant "a" (violated) or "b" (allegedly violated). Raises ``ValueError``."""
     variant = options.get("variant", "a")
     if variant not in COLUMNS:
         raise ValueError(f'variant: "a" (articles violated) or "b" (allegedly violated), not {variant!r}')

@@ -1,8 +1,8 @@
-"""European Union law: the EuroVoc concepts of an act, of 100 (HINTER, Table 4: EURLEX)
+"""European Union law: the EuroVoc concepts of an act, out of 100 (HINTER, Table 4: EURLEX)
 
-LexGLUE's eurlex in its form since 2022-09-30 (integer labels, 100 names), or the raw rows (EuroVoc ids as
-text). The rows of EURLEX57K have their text in parts, which are put together; their fine-grained concepts
-are not among the 100, so such texts have no gold labels.
+Reads LexGLUE's eurlex in its form since 2022-09-30 (integer labels, 100 names), or the raw rows (EuroVoc ids
+as text). The rows of EURLEX57K hold their text in parts, which are joined; their fine-grained concepts are
+not among the 100, so those texts have no gold labels.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ PARTS = ("title", "header", "recitals", "main_body", "attachments")
 
 
 def adapt(row: documents.Row) -> documents.Row:
-    """Published columns to ours."""
+    """Map published columns to ours."""
     ours: dict[str, Any] = {"id": row["celex_id"]} if "celex_id" in row else {}
     if "main_body" in row and "text" not in row:
         parts = (row.get(part) for part in PARTS)
@@ -28,6 +28,7 @@ def adapt(row: documents.Row) -> documents.Row:
 
 
 def read(options: DocumentOptions) -> Iterator[Document]:
+    """Yield the documents."""
     return documents.read(options, LABELS, CONCEPTS, adapt=adapt, multi_label=True)
 
 

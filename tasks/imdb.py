@@ -1,6 +1,6 @@
 """Sentiment of reviews: is the writer's opinion positive or negative? (HINTER, Table 4: IMDB)
 
-Reads the bundled sample, or reviews of the user's own with the labels 0/1, neg/pos, negative/positive.
+Reads the bundled sample, or your own reviews with the labels 0/1, neg/pos or negative/positive.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ BREAK = re.compile(r"(?:<br\s*/?>\s*)+", re.IGNORECASE)
 
 
 def clean(text: str) -> str:
-    """HTML line breaks become spaces; nothing else is rewritten."""
+    """Replace HTML line breaks by spaces; nothing else is rewritten."""
     return BREAK.sub(" ", text)
 
 
 def read(options: DocumentOptions) -> Iterator[Document]:
+    """Yield the documents."""
     return documents.read(options, LABELS, ALIASES, clean)
 
 

@@ -1,6 +1,6 @@
-"""Contracts: the single main theme of a provision, of 100 (HINTER, Table 4: LEDGAR)
+"""Contracts: the single main theme of a provision, out of 100 (HINTER, Table 4: LEDGAR)
 
-LexGLUE's ledgar (integer labels) or the raw rows (clause_type, by name).
+Reads LexGLUE's ledgar (integer labels) or the raw rows (clause_type, by name).
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ LABELS = documents.label_names("ledgar")
 
 
 def adapt(row: documents.Row) -> documents.Row:
+    """Map published columns to ours."""
     return {**row, "label": row["clause_type"]} if "clause_type" in row else row
 
 
 def read(options: DocumentOptions) -> Iterator[Document]:
+    """Yield the documents."""
     return documents.read(options, LABELS, adapt=adapt)
 
 

@@ -1,8 +1,8 @@
 """United States Supreme Court: the issue area of an opinion (HINTER, Table 4: SCOTUS)
 
-LexGLUE's scotus: 13 issue areas, an integer label being the area of the Supreme Court Database less one.
-The paper counts 14: the data card lists "Private Action" too, which the data set does not have. Raw rows
-with the database's own column (issueArea, from 1) are read as well.
+Reads LexGLUE's scotus: 13 issue areas, where a label is the area's number in the Supreme Court Database less
+one. The paper counts 14: the data card also lists "Private Action", which the data set does not contain. Raw
+rows with the database's own column (issueArea, from 1) are read as well.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ LABELS = documents.label_names("scotus")
 
 
 def adapt(row: documents.Row) -> documents.Row:
-    """Where a row has no label of LexGLUE, the area of the Supreme Court Database gives it."""
+    """Map published columns to ours; without a LexGLUE label, use the area of the Supreme Court Database."""
     ours = {"id": row["case_id"]} if "case_id" in row else {}
     area = str(row.get("issueArea") or "")
     if "label" in row or not area:
@@ -26,6 +26,7 @@ def adapt(row: documents.Row) -> documents.Row:
 
 
 def read(options: DocumentOptions) -> Iterator[Document]:
+    """Yield the documents."""
     return documents.read(options, LABELS, adapt=adapt)
 
 

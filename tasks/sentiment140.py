@@ -12,6 +12,7 @@ ALIASES = {"0": "Negative", "2": "Neutral", "4": "Positive"}
 
 
 def read(options: DocumentOptions) -> Iterator[Document]:
+    """Yield the documents."""
     return documents.read(options, LABELS, ALIASES, numbered=False)
 
 

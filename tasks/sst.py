@@ -1,7 +1,7 @@
 """Stanford Sentiment Treebank, three classes: is a sentence from a film review negative, neutral or positive?
 
 Reads the treebank's scores from 0 to 1 with its official cut-offs: up to 0.4 negative, above 0.6 positive,
-neutral between them (S²LCT, section 4.1); or sentences with labels, 0 to 2 in that order.
+neutral between them (S²LCT, section 4.1); or sentences labelled 0 to 2 in that order.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ ALIASES = {"neg": "Negative", "neu": "Neutral", "pos": "Positive"}
 
 
 def adapt(row: documents.Row) -> documents.Row:
-    """A score becomes a label."""
+    """Convert a score to a label."""
     return row if "label" in row or "score" not in row else treebank.labelled(row)
 
 
 def read(options: DocumentOptions) -> Iterator[Document]:
+    """Yield the documents."""
     return documents.read(options, LABELS, ALIASES, adapt=adapt)
 
 

@@ -1,7 +1,7 @@
 """Stanford Sentiment Treebank, two classes: is a sentence from a film review positive or negative?
 
 Reads SST-2 (label 0/1) and the treebank's scores from 0 to 1 with the official cut-offs: up to 0.4 negative,
-above 0.6 positive. Sentences between them are neutral and, as in SST-2, not of this task.
+above 0.6 positive. Sentences between them are neutral and skipped, as in SST-2.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ ALIASES = {"neg": "Negative", "pos": "Positive"}
 
 
 def adapt(row: documents.Row) -> documents.Row | None:
-    """A score becomes a label; None for a neutral sentence."""
+    """Convert a score to a label; return None for a neutral sentence."""
     if "label" in row or "score" not in row:
         return row
-    found = treebank.labelled(row)
-    return None if found["label"] == "Neutral" != row["score"] else found
+    labelled = treebank.labelled(row)
+    return None if labelled["label"] == "Neutral" != row["score"] else labelled
 
 
 def read(options: DocumentOptions) -> Iterator[Document]:
+    """Yield the documents."""
     return documents.read(options, LABELS, ALIASES, adapt=adapt)
 
 

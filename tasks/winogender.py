@@ -1,9 +1,9 @@
 """Winogender schemas: to whom does the pronoun refer, the occupation or the other participant?
 
-Each sentence names a person by an occupation ("the technician"), another one ("the customer", "someone"),
-and has one pronoun whose reference common sense decides; gender does not. Read are the 720 sentences (their
-id ends in the answer and the gender: technician.customer.1.male.txt) and the 120 templates, filled with the
-neutral pronoun.
+Each sentence mentions a person by occupation ("the technician"), another person ("the customer", "someone"),
+and one pronoun. Common sense decides its reference; gender does not. Reads the 720 sentences (whose id ends
+in the answer and the gender: technician.customer.1.male.txt) and the 120 templates, filled with the neutral
+pronoun.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ PRONOUNS = {"$NOM_PRONOUN": "they", "$POSS_PRONOUN": "their", "$ACC_PRONOUN": "t
 
 
 def adapt(row: documents.Row) -> documents.Row:
-    """Published columns to ours."""
+    """Map published columns to ours."""
     if "sentid" in row:
         answer = str(row["sentid"]).split(".")[2:3]
         return {**row, "id": row["sentid"], "label": answer[0] if answer else str(row["sentid"])}
@@ -33,6 +33,7 @@ def adapt(row: documents.Row) -> documents.Row:
 
 
 def read(options: DocumentOptions) -> Iterator[Document]:
+    """Yield the documents."""
     return documents.read(options, LABELS, adapt=adapt)
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from harness import config
 from harness.errors import ConfigError
+from harness.suites.hinter.plugin import HinterOptions
 
 WHOLE = """
 task = "imdb"
@@ -30,6 +31,12 @@ price = { input = 0.4, cached_input = 0.1, output = 1.6 }
 """
 
 
+def hinter_of(loaded: config.RunConfig) -> HinterOptions:
+    """The options of the suite hinter."""
+    assert isinstance(loaded.suite_options, HinterOptions)
+    return loaded.suite_options
+
+
 def written(folder: Path, text: str) -> Path:
     path = folder / "c.toml"
     path.write_text(text, encoding="utf-8")
@@ -39,23 +46,27 @@ def written(folder: Path, text: str) -> Path:
 def test_a_whole_configuration(tmp_path: Path) -> None:
     loaded = config.load(written(tmp_path, WHOLE))
     assert loaded.seed == 3
-    assert loaded.hinter.attributes == ("race", "gender")
+    assert hinter_of(loaded).attributes == ("race", "gender")
     assert loaded.model.concurrency == 4
     assert loaded.model.price is not None
-    assert loaded.hinter.max_pairs is None
+    assert hinter_of(loaded).max_pairs is None
 
 
 def test_the_command_line_wins(tmp_path: Path) -> None:
     loaded = config.load(
         written(tmp_path, WHOLE), {"seed": 9, "hinter.attributes": "body, race", "model.concurrency": "auto"}
     )
-    assert (loaded.seed, loaded.hinter.attributes, loaded.model.concurrency) == (9, ("body", "race"), "auto")
+    assert (loaded.seed, hinter_of(loaded).attributes, loaded.model.concurrency) == (
+        9,
+        ("body", "race"),
+        "auto",
+    )
 
 
 def test_the_bundled_sample_takes_a_few_pairs_unless_told() -> None:
-    assert config.load(None).hinter.max_pairs == 2
-    assert config.load(None, {"hinter.max_pairs": 7}).hinter.max_pairs == 7
-    assert config.load(None, {"documents.path": "x.csv"}).hinter.max_pairs is None
+    assert hinter_of(config.load(None)).max_pairs == 2
+    assert hinter_of(config.load(None, {"hinter.max_pairs": 7})).max_pairs == 7
+    assert hinter_of(config.load(None, {"documents.path": "x.csv"})).max_pairs is None
 
 
 def test_what_decides_a_run_and_what_does_not() -> None:

@@ -18,7 +18,7 @@ from harness.cli.tasks import command
 from harness.core import Document, DocumentOptions, Reply, Task
 from harness.errors import ConfigError, DocumentError, TaskError
 
-NAMES = sorted(registry.BUILT_IN)
+NAMES = sorted(registry.BUILT_IN[registry.TASK_GROUP])
 LABELLED = [name for name in NAMES if name != "custom"]
 CUSTOM = {"task": "custom", "task_options.labels": "Praise, Complaint"}
 
@@ -204,11 +204,11 @@ def test_winogender_fills_a_template(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "row", "says"),
     [
-        ("scotus", {"text": "x", "label": 13}, "unknown label 13: the task has Criminal Procedure"),
+        ("scotus", {"text": "x", "label": 13}, "unknown label 13: the labels are Criminal Procedure"),
         ("scotus", {"text": "x", "issueArea": "14"}, "unknown label 'issue area 14'"),
         ("ledgar", {"text": "x", "label": "Waiver"}, "unknown label 'Waiver': .* and 86 more"),
-        ("ledgar", {"text": "x", "label": [1, 2]}, "2 labels where the task has one"),
-        ("sentiment140", {"text": "x", "polarity": 1}, "unknown label 1: the task has Negative, Neutral"),
+        ("ledgar", {"text": "x", "label": [1, 2]}, "2 labels, but the task takes one"),
+        ("sentiment140", {"text": "x", "polarity": 1}, "unknown label 1: the labels are Negative, Neutral"),
         ("sst2", {"sentence": "x", "score": "1.5"}, "unknown label '1.5'"),
         ("sst", {"sentence": "x", "score": "1.5"}, "unknown label '1.5'"),
         ("winogender", {"sentid": "a.b.c", "sentence": "x"}, "unknown label 'c'"),

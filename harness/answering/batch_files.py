@@ -1,60 +1,60 @@
 """Batch files: JSON lines that the OpenAI Batch API, ``vllm run-batch`` and others read and write.
 
-A line asks ``{"custom_id", "method", "url", "body"}``, where ``custom_id`` is the request's key. A line
-answers ``{"custom_id", "response": {"status_code", "body"}, "error"}``, in one of three forms: a reply or an
-error in ``response.body`` (OpenAI); an error and no response (OpenAI, where a request was not executed); a
-status without a body, and an ``error`` that is a text or holds an object (vLLM).
+A request line is ``{"custom_id", "method", "url", "body"}``, where ``custom_id`` is the request's key. An
+answer line is ``{"custom_id", "response": {"status_code", "body"}, "error"}``, in one of three forms: a reply
+or an error in ``response.body`` (OpenAI); an error without a response (OpenAI, for a request that was not
+executed); a status without a body, and an ``error`` that is text or an object (vLLM).
 
-The dialect of an endpoint is the caller's: how a body is made and what an answer means come in as functions.
+The endpoint's dialect is up to the caller: functions passed in make a body and interpret an answer.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any
+from typing import IO
 
 from harness.answering.cache import ResponseCache
-from harness.core import Failure, Reply, Request, canonical
+from harness.core import Failure, Json, JsonObject, Reply, Request, canonical
 from harness.errors import ConfigError
 
 LINES_A_FILE = 50_000
 BYTES_A_FILE = 200_000_000
 LINES_AT_ONCE = 500
-SHOWN = 5  # places that are named of what could not be used
+SHOWN = 5  # most unusable lines named in a message
 
-Dialect = Mapping[str, Any]
-Meaning = Callable[[int | None, Any, Dialect | None], tuple[Reply | Failure, Dialect | None]]
-"""What a status (None: the request was not executed) and a body or error mean in a dialect, and the better
-dialect where the answer asks for one."""
+Dialect = JsonObject
+Meaning = Callable[[int | None, Json, Dialect | None], tuple[Reply | Failure, Dialect | None]]
+"""Interprets a status (None: the request was not executed) and a body or error in a dialect; also returns a
+better dialect where the answer calls for one."""
 
 
-def line(request: Request, url: str, body: Mapping[str, Any]) -> bytes:
-    """A request as a line of a batch file."""
-    asked = {"custom_id": request.key, "method": "POST", "url": url, "body": body}
-    return json.dumps(asked).encode() + b"\n"
+def line(request: Request, url: str, body: JsonObject) -> bytes:
+    """Return a request as a line of a batch file."""
+    entry = {"custom_id": request.key, "method": "POST", "url": url, "body": body}
+    return json.dumps(entry).encode() + b"\n"
 
 
 def lines(path: Path) -> Iterator[bytes]:
-    """The lines of a file, one in memory at a time. Only a line feed ends one."""
+    """Yield the lines of a file, one in memory at a time. Only a line feed ends a line."""
     with path.open("rb") as file:
         yield from file
 
 
 def keys(path: Path) -> Iterator[str]:
-    """The keys that a batch file of ours asks for; a last line that was cut off is left out."""
+    """Yield the request keys in a batch file of our own, ignoring a truncated last line."""
     for text in lines(path):
         if text.endswith(b"\n"):
             yield json.loads(text)["custom_id"]
 
 
 class BatchFiles:
-    """``path``, and ``…-2``, ``…-3`` where one file may not hold all; none is made without a line.
+    """Writes ``path`` and, where one file may not hold all lines, ``…-2``, ``…-3``; never an empty file.
 
     Raises ``ConfigError`` rather than replace a file.
     """
@@ -78,7 +78,7 @@ class BatchFiles:
             self._file.close()
 
     def add(self, text: bytes) -> Path:
-        """Write a line; the file that holds it."""
+        """Write a line and return the file that holds it."""
         full = self.counts and (
             self.counts[-1] >= self._most_lines or self._bytes + len(text) > self._most_bytes
         )
@@ -90,6 +90,7 @@ class BatchFiles:
         return self.paths[-1]
 
     def flush(self) -> None:
+        """Flush the file being written."""
         if self._file is not None:
             self._file.flush()
 
@@ -114,10 +115,11 @@ class BatchFiles:
 
 @dataclass
 class Taken:
-    """What was found in the answers to batch files, over all that were read.
+    """The results of reading answers to batch files, over all files read.
 
-    ``answered`` are keys whose reply is in the cache, ``failures`` those that got none; a key is in one of
-    the two. ``unknown`` and ``unreadable`` are the places of lines that could not be used.
+    ``answered`` holds keys whose reply is in the cache, ``failures`` those without a reply; a key is in only
+    one of them. ``kept`` counts replies new to the cache, ``already`` those it held before. ``unknown`` and
+    ``unreadable`` name the lines that could not be used.
     """
 
     kept: int = 0
@@ -128,6 +130,7 @@ class Taken:
     unreadable: list[str] = field(default_factory=list)
 
     def reply(self, key: str, new: bool) -> None:
+        """Record a reply to ``key``, ``new`` to the cache or not."""
         if key not in self.answered:
             self.kept += new
             self.already += not new
@@ -135,31 +138,33 @@ class Taken:
         self.failures.pop(key, None)
 
     def failure(self, key: str, failure: Failure) -> None:
+        """Record a failure of ``key``, unless it has a reply or an earlier failure."""
         if key not in self.answered:
             self.failures.setdefault(key, failure)
 
     def add(self, other: Taken) -> None:
-        """Count what another job brought; its answered keys are not held on to."""
+        """Add the counts of another job, without holding on to its answered keys."""
         self.kept += other.kept
         self.already += other.already
         self.failures |= other.failures
         self.unknown += other.unknown
         self.unreadable += other.unreadable
 
-    def told(self) -> list[str]:
-        """What went wrong, a line a kind: how many, and the first of them."""
+    def problems(self) -> list[str]:
+        """Return what went wrong, one line for each kind, with its count and first instance."""
         counts = Counter(failure.reason for failure in self.failures.values())
         first: dict[str, str] = {}
         for failure in self.failures.values():
             first.setdefault(failure.reason, failure.message)
-        said = [f"{number} {reason}: {first[reason]}" for reason, number in counts.items()]
+        problems = [f"{number} {reason}: {first[reason]}" for reason, number in counts.items()]
         for what, places in (("unknown custom_id", self.unknown), ("unreadable line", self.unreadable)):
             if places:
                 more = f" and {len(places) - SHOWN} more" if len(places) > SHOWN else ""
-                said.append(f"{len(places)} {what}: {', '.join(places[:SHOWN])}{more}")
-        return said
+                problems.append(f"{len(places)} {what}: {', '.join(places[:SHOWN])}{more}")
+        return problems
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
+        """Return the counts and messages as JSON values."""
         failed = Counter(failure.reason for failure in self.failures.values())
         return {
             "kept": self.kept,
@@ -167,30 +172,31 @@ class Taken:
             "failed": {kind: failed.get(kind, 0) for kind in ("filtered", "too-long", "failed")},
             "unknown": len(self.unknown),
             "unreadable": len(self.unreadable),
-            "messages": self.told(),
+            "messages": self.problems(),
         }
 
 
 async def take_in(
     cache: ResponseCache, answers: Iterable[bytes], source: str, meaning: Meaning, taken: Taken
 ) -> None:
-    """Keep every complete reply among the lines of ``source``, count the rest in ``taken``.
+    """Store every complete reply among the lines of ``source`` in the cache and record the rest in ``taken``.
 
-    A line that cannot be used loses only itself. Nothing is settled: that is for when all are on disk.
+    A line that cannot be used affects no other. Requests are not settled here, but once all replies are on
+    disk.
     """
     dialects: dict[str, Dialect | None] = {}
     numbered = enumerate(answers, 1)
-    while some := list(islice(numbered, LINES_AT_ONCE)):
+    while numbered_lines := list(islice(numbered, LINES_AT_ONCE)):
         parsed = []
-        for number, text in some:
+        for number, text in numbered_lines:
             if (answer := _parse(text)) is not None:
                 parsed.append((f"{source} line {number}", *answer))
             elif text.strip():
                 taken.unreadable.append(f"{source} line {number}")
-        asked = list({key for _, key, _, _ in parsed})
-        found, _ = await cache.look_up(asked)
-        requests = await cache.expected([key for key in asked if key not in found])
-        for key in found.keys() - taken.answered:
+        answer_keys = list({key for _, key, _, _ in parsed})
+        cached, _ = await cache.look_up(answer_keys)
+        requests = await cache.expected([key for key in answer_keys if key not in cached])
+        for key in cached.keys() - taken.answered:
             taken.reply(key, new=False)
         for place, key, status, body in parsed:
             if key in taken.answered:
@@ -212,8 +218,8 @@ async def take_in(
                 taken.failure(key, meant)
 
 
-def _parse(text: bytes) -> tuple[str, int | None, Any] | None:
-    """The key of an answer, its status (None: not executed), and its body or error; None where it is none."""
+def _parse(text: bytes) -> tuple[str, int | None, Json] | None:
+    """Return the key of an answer, its status (None: not executed) and its body or error; None if invalid."""
     try:
         answer = json.loads(text)
     except (ValueError, RecursionError):
@@ -226,5 +232,5 @@ def _parse(text: bytes) -> tuple[str, int | None, Any] | None:
     status = response.get("status_code", 200)
     if not isinstance(status, int):
         return None
-    body = response if "choices" in response else response.get("body")  # some tools leave the envelope out
+    body = response if "choices" in response else response.get("body")  # some tools omit the envelope
     return (key, None if error and status < 400 else status, error or body)

@@ -1,4 +1,7 @@
-"""What a run may send and spend. It stops before the limit, counting what is under way at its worst."""
+"""The budget of a run: what it may send and spend.
+
+Stops before a limit would be exceeded; requests in flight count at their worst-case cost.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +13,21 @@ from harness.estimates import prompt_bound
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """USD per million tokens."""
+    """Prices in USD per million tokens."""
 
     input: float
     output: float
     cached_input: float | None = None
 
     def of(self, prompt: int, completion: int, cached: int = 0) -> float:
-        """What a reply of so many tokens costs; ``cached`` are those of the prompt read from a cache."""
+        """Return the cost in USD of a reply; ``cached`` prompt tokens were read from the provider's cache."""
         rate = self.input if self.cached_input is None else self.cached_input
         return ((prompt - cached) * self.input + cached * rate + completion * self.output) / 1e6
 
 
 @dataclass
 class Budget:
-    """At most ``requests`` sent and ``cost`` spent in this run; None for no limit."""
+    """Limits on ``requests`` sent and ``cost`` (USD) spent in this run; None for no limit."""
 
     requests: int | None = None
     cost: float | None = None
@@ -34,7 +37,7 @@ class Budget:
     _reserved: dict[str, float] = field(default_factory=dict)
 
     def reserve(self, request: Request) -> str | None:
-        """Take ``request`` into the budget; why not, where it does not fit."""
+        """Reserve the worst-case cost of ``request``; return the reason if it does not fit, else None."""
         if self.requests is not None and self.sent >= self.requests:
             return f"the budget of {self.requests} requests is used up"
         worst = self._worst(request)
@@ -45,7 +48,10 @@ class Budget:
         return None
 
     def settle(self, request: Request, reply: Reply | None) -> None:
-        """What it did cost; without a reply, at worst, since what was sent may be on the bill."""
+        """Replace the reservation by the actual cost.
+
+        Without a reply, charge the worst case, since the request may be billed.
+        """
         worst = self._reserved.pop(request.key, 0.0)
         if reply is None:
             self.spent += worst

@@ -1,8 +1,8 @@
-"""The response cache: SQLite, one row a reply, request and reply kept as readable JSON.
+"""The response cache: SQLite, one row per reply, with request and reply stored as readable JSON.
 
-One connection writes, in small batches, and every statement is a transaction of its own, so none is held
+A single connection writes in small batches. Every statement is a transaction of its own, so that none is held
 across an await and several runs may share a file (write-ahead log, busy time-out). A damaged file is set
-aside, another program's is refused, one that cannot be written is read.
+aside, a file of another program is refused, and a file that cannot be written is only read.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 import aiosqlite
 
-from harness.core import Message, Reply, Request, Token, canonical
+from harness.core import JsonObject, Message, Reply, Request, Token, canonical
 from harness.errors import CacheError
 
 log = logging.getLogger(__name__)
@@ -33,11 +33,11 @@ BUSY_TRIES = 10
 COMMIT_SECONDS = 0.25
 COMMIT_REPLIES = 100
 ROWS_A_STATEMENT = 500
-APPLICATION_ID = 0x484E5452  # "HNTR": whose file this is, in the header of every SQLite file
+APPLICATION_ID = 0x484E5452  # "HNTR", the owner in the file's SQLite header
 PRIMARY_CODE = 0xFF  # the low byte of SQLite's extended result codes
 
 ASK = "INSERT OR IGNORE INTO asked SELECT value FROM json_each(?) RETURNING key"
-# As a blob: what an older version kept may hold half a surrogate pair, which is no UTF-8.
+# Cast to a blob, since rows of older versions may hold half a surrogate pair, which is not UTF-8.
 FOUND = "SELECT key, CAST(reply AS BLOB) FROM replies WHERE key IN (SELECT value FROM json_each(?))"
 KEEP = "INSERT OR IGNORE INTO replies VALUES "
 DIALECT = "SELECT dialect FROM dialects WHERE endpoint = ?"
@@ -59,7 +59,7 @@ MIGRATIONS = (
         ) WITHOUT ROWID""",
     ),
     (
-        # With row ids the index of keys is narrow, and a look-up reads two pages in place of nine.
+        # With row ids the index of keys is narrow: a look-up reads two pages instead of nine.
         "ALTER TABLE replies RENAME TO replies_1",
         """CREATE TABLE replies (
             key TEXT NOT NULL PRIMARY KEY, request TEXT NOT NULL, reply TEXT NOT NULL, created REAL NOT NULL
@@ -76,10 +76,10 @@ T = TypeVar("T")
 
 
 class ResponseCache:
-    """``async with ResponseCache(path) as cache``: what was answered, learnt, and handed to batch jobs.
+    """``async with ResponseCache(path) as cache``: replies, learnt dialects, requests handed to batch jobs.
 
-    Where the file cannot be written, ``read_only`` is true: what it holds is found, and ``keep`` raises.
-    Every method raises ``CacheError`` where the file fails.
+    Where the file cannot be written, ``read_only`` is true: look-ups work, but ``keep`` raises. Every method
+    raises ``CacheError`` where the file fails.
     """
 
     def __init__(self, path: Path) -> None:
@@ -87,7 +87,7 @@ class ResponseCache:
         self.read_only = False
         self._rows: list[Row] = []
         self._unwritten: dict[str, Reply] = {}
-        self._learnt: dict[str, dict[str, Any]] = {}
+        self._learnt: dict[str, JsonObject] = {}
         self._some = asyncio.Event()
         self._enough = asyncio.Event()
         self._due = 0.0
@@ -112,7 +112,7 @@ class ResponseCache:
         await self._all("PRAGMA synchronous = NORMAL")
         await self._all("CREATE TEMP TABLE asked (key TEXT PRIMARY KEY) WITHOUT ROWID")
         if self.read_only:
-            log.warning("cache %s cannot be written: it is only read, and nothing new can be kept", self.path)
+            log.warning("cache %s cannot be written: it is only read, nothing new is stored", self.path)
             version = (await self._all("PRAGMA user_version"))[0][0]
             if version < len(MIGRATIONS):
                 for table in LATER_TABLES:
@@ -131,19 +131,19 @@ class ResponseCache:
             await self._db.close()
 
     async def look_up(self, keys: Sequence[str]) -> tuple[dict[str, Reply], set[str]]:
-        """The kept replies among ``keys``, and which of the keys this run had not asked for before."""
-        found: dict[str, Reply] = {}
+        """Return the cached replies by key, and the keys that this run looks up for the first time."""
+        replies: dict[str, Reply] = {}
         fresh: set[str] = set()
-        for some in pieces(keys):
-            listed = [json.dumps(some)]
+        for batch in pieces(keys):
+            listed = [json.dumps(batch)]
             fresh.update(row[0] for row in await self._all(ASK, listed))
-            unwritten = {key: self._unwritten[key] for key in some if key in self._unwritten}
-            found.update((key, decode(text)) for key, text in await self._all(FOUND, listed))
-            found |= unwritten
-        return found, fresh
+            unwritten = {key: self._unwritten[key] for key in batch if key in self._unwritten}
+            replies.update((key, decode(text)) for key, text in await self._all(FOUND, listed))
+            replies |= unwritten
+        return replies, fresh
 
     def keep(self, request: Request, reply: Reply) -> None:
-        """Hand a complete reply to the writer: on disk within ``COMMIT_SECONDS``."""
+        """Hand a complete reply to the writer, which stores it within ``COMMIT_SECONDS``."""
         self._must_write()
         if self._writer is not None and self._writer.done():
             self._writer.result()
@@ -155,54 +155,56 @@ class ResponseCache:
         if len(self._rows) >= COMMIT_REPLIES:
             self._enough.set()
 
-    async def dialect(self, endpoint: str) -> dict[str, Any] | None:
-        """What was learnt of ``endpoint``, by this run or an earlier one."""
+    async def dialect(self, endpoint: str) -> JsonObject | None:
+        """Return the dialect learnt of ``endpoint`` by this run or an earlier one, or None."""
         if endpoint in self._learnt:
             return self._learnt[endpoint]
         rows = await self._all(DIALECT, [endpoint])
-        found: dict[str, Any] | None = json.loads(rows[0][0]) if rows else None
-        return found
+        dialect: JsonObject | None = json.loads(rows[0][0]) if rows else None
+        return dialect
 
-    async def learn(self, endpoint: str, dialect: Mapping[str, Any]) -> None:
-        """Remember how ``endpoint`` wants to be asked, in place of what was known of it."""
+    async def learn(self, endpoint: str, dialect: JsonObject) -> None:
+        """Store the dialect of ``endpoint``, replacing any earlier one."""
         self._learnt[endpoint] = dict(dialect)
         if not self.read_only:
             await self._all(LEARN, [endpoint, json.dumps(dialect, sort_keys=True), time.time()])
 
     async def expect(self, requests: Sequence[Request], job: str) -> None:
-        """Note that ``job`` was handed these requests: a key that another job held is this one's."""
+        """Record that ``job`` was handed these requests; a key held by another job moves to this one."""
         self._must_write()
-        for some in pieces(requests):
-            rows = [(r.key, safe(canonical({**r.payload(), "text": r.text})), job, time.time()) for r in some]
+        for batch in pieces(requests):
+            rows = [
+                (r.key, safe(canonical({**r.payload(), "text": r.text})), job, time.time()) for r in batch
+            ]
             await self._all(*statement(EXPECT, rows))
 
     async def expected(self, keys: Sequence[str]) -> dict[str, Request]:
-        """The requests among ``keys`` that were handed to a job and not settled."""
-        found: dict[str, Request] = {}
-        for some in pieces(keys):
-            for key, text in await self._all(EXPECTED, [json.dumps(some)]):
-                found[key] = rebuild(json.loads(text))
-                if found[key].key != key:
+        """Return the requests among ``keys`` that were handed to a job and are not settled."""
+        requests: dict[str, Request] = {}
+        for batch in pieces(keys):
+            for key, text in await self._all(EXPECTED, [json.dumps(batch)]):
+                requests[key] = rebuild(json.loads(text))
+                if requests[key].key != key:
                     raise CacheError(
                         f"cache {self.path}: the expected request {key} is not the one of its key"
                     )
-        return found
+        return requests
 
     async def settle(self, keys: Sequence[str]) -> None:
-        """Forget that ``keys`` are expected: they were answered, or never will be."""
+        """Remove ``keys`` from the expected requests: they were answered, or never will be."""
         self._must_write()
-        for some in pieces(keys):
-            await self._all(SETTLE, [json.dumps(some)])
+        for batch in pieces(keys):
+            await self._all(SETTLE, [json.dumps(batch)])
 
     def _must_write(self) -> None:
         if self.read_only:
             raise CacheError(
-                f"cache {self.path} is read-only, and something new must be kept: make it writable, or "
+                f"cache {self.path} is read-only, but new data must be stored: make it writable, or "
                 "give --cache a copy of it"
             )
 
     async def _write(self) -> None:
-        """Commit what has come when it is enough, or when the oldest of it is due."""
+        """Commit pending rows when there are enough of them, or when the oldest is due."""
         while self._rows or not self._ended:
             await self._some.wait()
             with suppress(TimeoutError):
@@ -211,13 +213,13 @@ class ResponseCache:
             self._some.clear()
             self._enough.clear()
             rows, self._rows = self._rows, []
-            for some in pieces(rows):
-                await self._all(*statement(KEEP, some))
-                for key, *_ in some:
+            for batch in pieces(rows):
+                await self._all(*statement(KEEP, batch))
+                for key, *_ in batch:
                     self._unwritten.pop(key, None)
 
-    async def _all(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
-        """Run one statement to its end. A file that stays locked is waited for, since a run is worth it."""
+    async def _all(self, sql: str, values: Sequence[object] = ()) -> list[Any]:
+        """Run one statement to its end, waiting for a locked file: a run is worth the wait."""
         for tries in range(1, BUSY_TRIES + 1):
             try:
                 return list(await self._db.execute_fetchall(sql, values))
@@ -229,18 +231,18 @@ class ResponseCache:
 
 
 def pieces(items: Sequence[T]) -> Iterator[Sequence[T]]:
-    """Parts that fit into one statement."""
+    """Yield slices that fit into one statement."""
     for start in range(0, len(items), ROWS_A_STATEMENT):
         yield items[start : start + ROWS_A_STATEMENT]
 
 
 def statement(insert: str, rows: Sequence[Row]) -> tuple[str, list[str | float]]:
-    """One statement for all ``rows``, so that they are one transaction; and its values."""
+    """Return a single statement, hence a single transaction, for all ``rows``, and its values."""
     return insert + ", ".join([ROW] * len(rows)), [value for row in rows for value in row]
 
 
 def encode(reply: Reply) -> str:
-    """A reply as JSON, its fields in their order."""
+    """Return a reply as JSON, with fields in declaration order."""
     data = {name: getattr(reply, name) for name in Reply.__slots__}
     if reply.logprobs is not None:
         data["logprobs"] = [{"text": t.text, "logprob": t.logprob, "top": t.top} for t in reply.logprobs]
@@ -248,7 +250,7 @@ def encode(reply: Reply) -> str:
 
 
 def decode(text: str | bytes) -> Reply:
-    """A reply from its JSON."""
+    """Return the reply of its JSON."""
     data = json.loads(text)
     if data["logprobs"] is not None:
         data["logprobs"] = tuple(
@@ -258,16 +260,13 @@ def decode(text: str | bytes) -> Reply:
 
 
 def rebuild(payload: Mapping[str, Any]) -> Request:
-    """The request of a payload, with its ``text`` where that is there.
-
-    Raises KeyError, TypeError or ValueError where it is no payload.
-    """
+    """Return the request of a payload. Raises KeyError, TypeError or ValueError for an invalid one."""
     messages = tuple(Message(role, content) for role, content in payload["messages"])
     return Request(**{**payload, "messages": messages, "choices": tuple(payload["choices"])})
 
 
 def safe(text: str) -> str:
-    """The same JSON, readable where it can be; escaped where it holds half a surrogate pair."""
+    """Return the same JSON text, escaped only if it holds half a surrogate pair."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -276,23 +275,23 @@ def safe(text: str) -> str:
 
 
 def prepare(path: Path) -> tuple[str, bool]:
-    """Make a file ready for a run, setting aside a damaged one; else as ``locate``."""
+    """Locate the cache like ``locate``, but set a damaged file aside and start a new one."""
     before = _inode(path)
     try:
         return locate(path)
     except sqlite3.DatabaseError as error:
         if code(error) not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or path.suffix not in SUFFIXES:
             raise
-        if _inode(path) == before:  # no other run has set it aside meanwhile
+        if _inode(path) == before:  # no other run has set it aside in the meantime
             aside = _set_aside(path)
             log.warning("cache %s is damaged (%s): set aside as %s, starting a new one", path, error, aside)
         return locate(path)
 
 
 def locate(path: Path) -> tuple[str, bool]:
-    """The URI to connect to and whether it can only be read; created and migrated where it can be written.
+    """Return the URI to connect to and whether it is read-only, creating or migrating a writable file.
 
-    Raises sqlite3.Error, OSError, or CacheError for what is not ours.
+    Raises sqlite3.Error, OSError, or CacheError for a file that is not a cache.
     """
     if path.is_dir():
         raise CacheError(f"cache {path} is a folder: give --cache a *.sqlite file")
@@ -313,12 +312,12 @@ def locate(path: Path) -> tuple[str, bool]:
 
 
 def connect(uri: str) -> sqlite3.Connection:
-    """Autocommit: every statement is a transaction of its own."""
+    """Connect in autocommit mode: every statement is a transaction of its own."""
     return sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
 
 
 def recognise(db: sqlite3.Connection, path: Path) -> int:
-    """The version of a cache of ours, 0 where it is still empty; CacheError where it is not ours."""
+    """Return the version of the cache, 0 for an empty file. Raises CacheError where the file is not ours."""
     owner, version = (
         db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
     )
@@ -338,7 +337,7 @@ def recognise(db: sqlite3.Connection, path: Path) -> int:
 
 
 def trouble(path: Path, error: sqlite3.Error | OSError) -> CacheError:
-    """What went wrong with the file, and what to do, in one line."""
+    """Return an error that says in one line what is wrong with the file and what to do."""
     if isinstance(error, OSError):
         reason = error.strerror or str(error)
         return CacheError(f"cache {path}: {reason}: give --cache a place that can be written")
@@ -354,13 +353,13 @@ def trouble(path: Path, error: sqlite3.Error | OSError) -> CacheError:
 
 
 def code(error: sqlite3.Error) -> int:
-    """SQLite's primary result code; -1 where the error is Python's own."""
-    found = getattr(error, "sqlite_errorcode", None)
-    return -1 if found is None else int(found) & PRIMARY_CODE
+    """Return SQLite's primary result code, or -1 for an error of Python's own."""
+    extended = getattr(error, "sqlite_errorcode", None)
+    return -1 if extended is None else int(extended) & PRIMARY_CODE
 
 
 def _readable(path: Path) -> str:
-    """Where not even the log's index can be made beside it, a file without a log is read as it lies."""
+    """Return the URI of a read-only file; without a log, one that is read without an index beside it."""
     with_log = path.with_name(path.name + "-wal")
     for uri in (_uri(path, "ro"), _uri(path, "ro&immutable=1")):
         try:

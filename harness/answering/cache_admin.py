@@ -1,7 +1,7 @@
-"""Keeping the response cache: what is in it, why a request missed it, pruning, moving it elsewhere.
+"""Administration of the response cache: statistics, explaining a miss, pruning, export and import.
 
-All of it streams, so memory is flat in the size of the file, and nothing holds the file's lock for long,
-but for the last step of ``prune``, which gives the space back.
+Everything streams, so that memory does not grow with the file, and nothing holds the file's lock for long
+except the last step of ``prune``, which reclaims the space.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import logging
 import math
 import re
 import sqlite3
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
@@ -35,7 +34,8 @@ from harness.answering.cache import (
     statement,
     trouble,
 )
-from harness.core import Reply, Request, canonical
+from harness.answering.payloads import distance, flat
+from harness.core import JsonObject, Reply, Request, Token, canonical
 from harness.errors import CacheError
 
 log = logging.getLogger(__name__)
@@ -49,7 +49,7 @@ STARTING = """
         AND key NOT IN (SELECT key FROM replies WHERE key >= ?1 AND key < ?1 || 'g')
     LIMIT 2
 """
-# Some rows at a time, in one pass, so that a run which shares the file waits for no more than some.
+# In batches of rows, so that a run sharing the file never waits for more than one batch.
 OLD = """
     FROM replies WHERE rowid > ? AND rowid <= ? AND created < ?
     AND (? OR ? = coalesce(json_extract(request, '$.model.name'), json_extract(request, '$.model.kind')))
@@ -58,27 +58,26 @@ COUNT_OLD = "SELECT count(*)" + OLD
 DELETE_OLD = "DELETE" + OLD
 KEY = re.compile("[0-9a-f]{4,64}")
 SHOWN = 60
-BEFORE, AFTER = 20, 40
 
 
 @dataclass(slots=True)
 class Tokens:
-    """Sums over replies, as the servers counted."""
+    """Token counts over replies, as reported by the servers."""
 
     prompt: int = 0
     completion: int = 0
     cached: int = 0
 
     def add(self, reply: Mapping[str, Any]) -> None:
-        """Count one more reply."""
+        """Add the counts of a reply."""
         self.prompt += reply["prompt_tokens"]
         self.completion += reply["completion_tokens"]
         self.cached += reply["cached_tokens"]
 
 
 @dataclass(slots=True)
-class Answered:
-    """What one model at one endpoint answered; ``endpoint`` is empty for a model in this process."""
+class ModelTotals:
+    """Totals for one model at one endpoint; ``endpoint`` is empty for a model in this process."""
 
     name: str
     endpoint: str
@@ -88,7 +87,7 @@ class Answered:
 
 @dataclass(slots=True)
 class Stats:
-    """What a cache holds; times are seconds since 1970, ``bytes`` include the write-ahead log."""
+    """The contents of a cache; times are seconds since 1970, and ``bytes`` includes the write-ahead log."""
 
     file: str
     bytes: int = 0
@@ -98,16 +97,19 @@ class Stats:
     expected: int = 0
     dialects: int = 0
     tokens: Tokens = field(default_factory=Tokens)
-    models: list[Answered] = field(default_factory=list)
+    models: list[ModelTotals] = field(default_factory=list)
 
-    def as_dict(self) -> dict[str, Any]:
-        """As JSON values."""
+    def as_dict(self) -> JsonObject:
+        """Return the statistics as JSON values."""
         return asdict(self)
 
 
 @contextmanager
 def opened(path: Path, create: bool = False) -> Iterator[sqlite3.Connection]:
-    """A connection to the cache at ``path``, migrated. Raises CacheError where there is none."""
+    """Open the cache at ``path``, migrated.
+
+    Raises CacheError where there is none, unless ``create`` is true.
+    """
     try:
         if not create and not path.exists():
             raise CacheError(f"cache {path}: no such file")
@@ -116,7 +118,7 @@ def opened(path: Path, create: bool = False) -> Iterator[sqlite3.Connection]:
         raise trouble(path, error) from error
     try:
         with closing(connect(uri)) as db:
-            if recognise(db, path) < len(MIGRATIONS):  # it cannot be written
+            if recognise(db, path) < len(MIGRATIONS):  # the file cannot be written
                 for table in LATER_TABLES:
                     db.execute(f"CREATE TEMP TABLE {table}")
             yield db
@@ -125,17 +127,17 @@ def opened(path: Path, create: bool = False) -> Iterator[sqlite3.Connection]:
 
 
 def stats(path: Path) -> Stats:
-    """Count what the cache holds, by who answered."""
+    """Count the contents of the cache, by model and endpoint."""
     counted = Stats(str(path))
-    answered: dict[tuple[str, str], Answered] = {}
+    answered: dict[tuple[str, str], ModelTotals] = {}
     with opened(path) as db:
         for _, request, reply, created in db.execute(ALL):
             name, endpoint = _who(json.loads(request)["model"])
-            one = answered.setdefault((name, endpoint), Answered(name, endpoint))
-            one.replies += 1
-            kept = json.loads(reply)
-            one.tokens.add(kept)
-            counted.tokens.add(kept)
+            totals = answered.setdefault((name, endpoint), ModelTotals(name, endpoint))
+            totals.replies += 1
+            counts = json.loads(reply)
+            totals.tokens.add(counts)
+            counted.tokens.add(counts)
             counted.replies += 1
             counted.oldest = min(created, counted.oldest or created)
             counted.newest = max(created, counted.newest or created)
@@ -147,12 +149,16 @@ def stats(path: Path) -> Stats:
     return counted
 
 
-def _who(model: Mapping[str, Any]) -> tuple[str, str]:
+def _who(model: JsonObject) -> tuple[str, str]:
     return str(model.get("name") or model.get("kind") or "?"), str(model.get("base_url") or "")
 
 
 def prune(path: Path, before: float, model: str | None = None, dry: bool = False) -> int:
-    """Delete the replies kept before a time (of one model), give the space back; how many they are."""
+    """Delete replies stored before ``before`` and reclaim the space; return the number of replies deleted.
+
+    ``before`` is in seconds since 1970. With ``model``, delete the replies of that model only; with ``dry``,
+    only count them.
+    """
     with opened(path) as db:
         last = db.execute("SELECT coalesce(max(rowid), 0) FROM replies").fetchone()[0]
         if dry:
@@ -171,11 +177,15 @@ def _shrink(db: sqlite3.Connection, path: Path) -> None:
         db.execute("VACUUM")
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     except sqlite3.OperationalError as error:
-        log.warning("cache %s: the space of what was deleted is used again, not given back: %s", path, error)
+        log.warning(
+            "cache %s: freed space is reused, but could not be reclaimed: %s",
+            path,
+            error,
+        )
 
 
 def export(path: Path) -> Iterator[bytes]:
-    """Every reply with its request as a JSON line, in the order of keys."""
+    """Yield every reply with its request as a JSON line, in key order."""
     with opened(path) as db:
         for key, request, reply, created in db.execute(ALL):
             yield (
@@ -189,24 +199,24 @@ def _text(stored: bytes) -> str:
 
 
 def import_(path: Path, lines: Iterable[bytes], source: str) -> tuple[int, int]:
-    """Add the replies of an export that are not kept yet: how many were added, and how many given.
+    """Add the replies of an export that are not in the cache; return the numbers added and read.
 
-    Every line is checked before anything is added. Raises CacheError that names the line.
+    Every line is checked before any is added. Raises CacheError naming the faulty line.
     """
-    with closing(sqlite3.connect("", isolation_level=None)) as staged:  # a temporary file of SQLite's own
+    with closing(sqlite3.connect("", isolation_level=None)) as staged:  # SQLite's own temporary file
         staged.execute("CREATE TABLE rows (key TEXT PRIMARY KEY, request, reply, created) WITHOUT ROWID")
         staged.execute("BEGIN")
         try:
             staged.executemany("INSERT OR IGNORE INTO rows VALUES (?, ?, ?, ?)", _rows(lines, source))
         except sqlite3.Error as error:
             raise CacheError(f"{source}: no room to check it: {error}") from error
-        given = staged.execute("SELECT count(*) FROM rows").fetchone()[0]
+        total = staged.execute("SELECT count(*) FROM rows").fetchone()[0]
         added = 0
         with opened(path, create=True) as db:
             rows = staged.execute("SELECT * FROM rows ORDER BY key")
-            while some := list(islice(rows, ROWS_A_STATEMENT)):
-                added += db.execute(*statement(KEEP, some)).rowcount
-        return added, given
+            while batch := list(islice(rows, ROWS_A_STATEMENT)):
+                added += db.execute(*statement(KEEP, batch)).rowcount
+        return added, total
 
 
 def _rows(lines: Iterable[bytes], source: str) -> Iterator[Row]:
@@ -239,13 +249,19 @@ def _is_number(value: object) -> bool:
     return type(value) in (int, float)
 
 
-RIGHT: dict[str, Callable[[Any], bool]] = {
+def _are_tokens(value: object) -> bool:
+    return isinstance(value, tuple) and all(
+        isinstance(token, Token) and _is_text(token.text) and _is_number(token.logprob) for token in value
+    )
+
+
+RIGHT: dict[str, Callable[[object], bool]] = {
     "text": _is_text,
     "finish_reason": _is_text,
     "prompt_tokens": _is_count,
     "completion_tokens": _is_count,
     "cached_tokens": _is_count,
-    "logprobs": lambda tokens: all(_is_text(t.text) and _is_number(t.logprob) for t in tokens or ()),
+    "logprobs": lambda value: value is None or _are_tokens(value),
     "score": lambda value: value is None or _is_number(value),
     "model": _is_text,
     "fingerprint": lambda value: value is None or _is_text(value),
@@ -253,8 +269,8 @@ RIGHT: dict[str, Callable[[Any], bool]] = {
 }
 
 
-def _checked(data: Mapping[str, Any]) -> Reply:
-    """A reply whose fields are of their types. Raises ValueError, TypeError or KeyError."""
+def _checked(data: JsonObject) -> Reply:
+    """Return a reply whose fields have the right types. Raises ValueError, TypeError or KeyError."""
     reply = decode(json.dumps(data))
     for name, right in RIGHT.items():
         value = getattr(reply, name)
@@ -264,16 +280,19 @@ def _checked(data: Mapping[str, Any]) -> Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A request of the cache: ``state`` says whether it was answered or is expected of a batch job."""
+class CachedRequest:
+    """A request and its key.
+
+    ``state`` is ``kept`` (answered), ``expected`` (of a batch job) or ``asked`` (not looked up in the cache).
+    """
 
     key: str
-    payload: dict[str, Any]
+    payload: JsonObject
     state: str = "asked"
 
 
-def find(db: sqlite3.Connection, path: Path, key: str) -> Found:
-    """The request whose key begins with ``key``. Raises CacheError where that is none or several."""
+def find(db: sqlite3.Connection, path: Path, key: str) -> CachedRequest:
+    """Return the request whose key begins with ``key``. Raises CacheError where there is none or several."""
     if not KEY.fullmatch(key):
         raise CacheError(f"{key!r} is neither a file nor a key: a key has 4 to 64 of 0-9 and a-f")
     rows = db.execute(STARTING, [key]).fetchall()
@@ -283,104 +302,40 @@ def find(db: sqlite3.Connection, path: Path, key: str) -> Found:
         raise CacheError(f"cache {path}: several keys begin with {key}: give more of it")
     payload = json.loads(rows[0][1])
     payload.pop("text", None)
-    return Found(rows[0][0], payload, rows[0][2])
+    return CachedRequest(rows[0][0], payload, rows[0][2])
 
 
-def asked(text: bytes, source: str) -> Found:
-    """A request from its JSON: the payload, or a line of an export."""
+def parse_request(text: bytes, source: str) -> CachedRequest:
+    """Parse a request from JSON: its payload, or a line of an export. Raises CacheError."""
     try:
         data = json.loads(text)
         request: Request = rebuild(data.get("request", data))
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         says = f"no {error}" if isinstance(error, KeyError) else error
         raise CacheError(f"{source}: not the JSON of a request: {says}") from error
-    return Found(request.key, json.loads(canonical(request.payload())))
+    return CachedRequest(request.key, json.loads(canonical(request.payload())))
 
 
-def nearest(db: sqlite3.Connection, request: Found) -> Found | None:
-    """The kept request that is most like another: the same last message, the fewest fields that differ,
-    the fewest characters that differ, in this order of weight."""
-    own = _flat(request.payload)
+def nearest(db: sqlite3.Connection, request: CachedRequest) -> CachedRequest | None:
+    """Return the cached request most similar to ``request``, or None for an empty cache.
+
+    In order of weight: the same last message, the fewest differing fields, the fewest differing characters.
+    """
+    fields = flat(request.payload)
     last = _last(request.payload)
-    best: Found | None = None
+    best: CachedRequest | None = None
     least: tuple[bool, int, int] | None = None
     for key, text in db.execute(REQUESTS, [request.key]):
         payload = json.loads(text)
-        flat = _flat(payload)
-        differing = [name for name in own.keys() | flat.keys() if own.get(name) != flat.get(name)]
+        other = flat(payload)
+        differing = [name for name in fields.keys() | other.keys() if fields.get(name) != other.get(name)]
         apart = (_last(payload) != last, len(differing))
-        if least is None or apart <= least[:2]:  # else its characters need not be counted
-            distance = (*apart, sum(_apart(own.get(name), flat.get(name)) for name in differing))
-            if least is None or distance < least:
-                best, least = Found(key, payload, "kept"), distance
+        if least is None or apart <= least[:2]:  # otherwise skip counting characters
+            difference = (*apart, sum(distance(fields.get(name), other.get(name)) for name in differing))
+            if least is None or difference < least:
+                best, least = CachedRequest(key, payload, "kept"), difference
     return best
 
 
 def _last(payload: Mapping[str, Any]) -> object:
     return payload["messages"][-1] if payload["messages"] else None
-
-
-def differences(kept: Mapping[str, Any], wanted: Mapping[str, Any], names: tuple[str, str]) -> list[str]:
-    """The fields that differ between two payloads, one a line, with the first differing place of texts."""
-    one, other = _flat(kept), _flat(wanted)
-    lines = []
-    for name in sorted(one.keys() | other.keys(), key=_order):
-        if name not in one:
-            lines.append(f"{name}: absent {names[0]}, {_shown(other[name])} {names[1]}")
-        elif name not in other:
-            lines.append(f"{name}: {_shown(one[name])} {names[0]}, absent {names[1]}")
-        elif canonical(one[name]) != canonical(other[name]):
-            lines.append(_difference(name, one[name], other[name], names))
-    return lines
-
-
-def _flat(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """``sampling.max_tokens`` and the like: one entry a field; two a message."""
-    flat: dict[str, Any] = {}
-    for name, value in payload.items():
-        if name == "messages":
-            for number, (role, content) in enumerate(value):
-                flat[f"messages[{number}].role"], flat[f"messages[{number}]"] = role, content
-        elif isinstance(value, Mapping):
-            flat |= {f"{name}.{inner}": deeper for inner, deeper in value.items()}
-        else:
-            flat[name] = value
-    return flat
-
-
-def _order(name: str) -> tuple[bool, int, str]:
-    number = re.match(r"messages\[(\d+)\]", name)
-    return (number is not None, int(number[1]) if number else 0, name)
-
-
-def _difference(name: str, one: Any, other: Any, names: tuple[str, str]) -> str:
-    if isinstance(one, str) and isinstance(other, str) and max(len(one), len(other)) > SHOWN:
-        at = _agreeing(one, other)
-        start = max(0, at - BEFORE)
-        one, other = (_around(text, start, at + AFTER) for text in (one, other))
-        return f"{name} from character {at + 1}: {_shown(one)} {names[0]}, {_shown(other)} {names[1]}"
-    return f"{name}: {_shown(one)} {names[0]}, {_shown(other)} {names[1]}"
-
-
-def _around(text: str, start: int, end: int) -> str:
-    return ("…" if start else "") + text[start:end] + ("…" if len(text) > end else "")
-
-
-def _shown(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace").decode()
-    return text if len(text) <= 2 * SHOWN else f"{text[: 2 * SHOWN]}…"
-
-
-def _agreeing(one: str, other: str) -> int:
-    """How many characters two texts begin with alike."""
-    length = min(len(one), len(other))
-    return bisect_left(range(1, length + 1), True, key=lambda n: one[:n] != other[:n])
-
-
-def _apart(one: Any, other: Any) -> int:
-    """How many characters of the longer text lie between what both begin and what both end with."""
-    one, other = str(one), str(other)
-    longest, shortest = max(len(one), len(other)), min(len(one), len(other))
-    start = _agreeing(one, other)
-    end = min(_agreeing(one[::-1], other[::-1]), shortest - start)
-    return longest - start - end

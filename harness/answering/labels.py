@@ -1,7 +1,7 @@
 """How a reply may write a task's labels, where it mentions them, and which mentions it denies.
 
-Whole labels only, the longest first, singular for plural where that leaves no doubt; a negation before a
-label or a denial behind it takes it back, and so does a question.
+Only whole labels count, the longest first; a singular stands for a plural where that is unambiguous. A
+negation before a label, a denial after it, or a question retracts it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import lru_cache, partial
 from itertools import pairwise
 
-# A negation holds to the end of its clause; "but" turns it, an aside does not end it ("not, I think, …").
+# A negation extends to the end of its clause; "but" ends it, an aside does not ("not, I think, …").
 _NEGATION = re.compile(
     r"\b(?:not(?! only\b)|no(?! (?:doubt|question|wonder)\b)|non|never|neither|nor|none|nothing|nobody"
     r"|without(?! (?:a |any )?(?:doubt|question)\b)|cannot|hardly|barely|scarcely"
@@ -34,7 +34,7 @@ DENIAL = re.compile(
     r"(?:n['’]t|\s+(?:not|never|wrong|incorrect|respected|complied|inapplicable)\b))",
     re.IGNORECASE,
 )
-# What joins the labels of a list within one sentence.
+# Separators of a list of labels within one sentence.
 _JOINED = re.compile(
     r"[\"'”’*_]*(?: *, *(?:and |or |nor )?| +(?:and|or|nor|as well as) +| *[/&] *)[\"'“‘*_]*", re.I
 )
@@ -42,58 +42,63 @@ _STOP = re.compile(r"[.!?;\n(]")
 _NUMBERED = re.compile(
     r"(?P<head>[A-Za-z]+) (?P<number>\d+)(?: of (?P<whole>[A-Za-z]+) (?P<part>\d+))?", re.ASCII
 )
-# Sections of one article: "§ 1", "§§ 1 and 3 (d)"; what joins the numbers of articles.
+# Sections of one article ("§ 1", "§§ 1 and 3 (d)"), and separators of article numbers.
 _SECTION = r"\s*§§?\s*\d+(?:\s*(?:,|and|-|–)\s*\d+(?!\w))*"
 _PARAGRAPH = re.compile(rf"\(\w+\)|{_SECTION}")
 _JOIN = r"\s*(?:,\s*(?:and\s+|or\s+)?|\band\s+|&\s*|\bor\s+)"
 WRAPPING = " \t\r\n\"'“”‘’`*_()[]{}<>.,;:!#-–—"
-_CLAUSE = 1000  # characters at most, so that reading takes linear time
+_CLAUSE = 1000  # most characters, so that reading takes linear time
 _SMALL_WORDS = frozenset(["no", "none", "not", "neither", "it", "he", "she", "they", "an"])
 
 
 def affirmed(text: str, labels: tuple[str, ...], start: int, end: int) -> list[tuple[str, int, int]]:
-    """The mentions that nothing negates before them or denies after them, alone or with their neighbours."""
-    found = list(mentions(text, labels, start, end))
-    joined = [_JOINED.fullmatch(text, one[2], other[1]) is not None for one, other in pairwise(found)]
-    before = [negated(text, at) for _, at, _ in found]
-    after = [DENIAL.match(text, to) is not None for *_, to in found]
+    """Return the mentions that nothing negates before or denies after them.
+
+    A negation or denial also applies to neighbours joined to the mention.
+    """
+    spans = list(mentions(text, labels, start, end))
+    joined = [
+        _JOINED.fullmatch(text, span[2], next_span[1]) is not None for span, next_span in pairwise(spans)
+    ]
+    before = [negated(text, at) for _, at, _ in spans]
+    after = [DENIAL.match(text, to) is not None for *_, to in spans]
     for i, together in enumerate(joined):  # "no violation of Article 3, Article 5 or Article 8"
         before[i + 1] |= before[i] and together
     for i, together in reversed(list(enumerate(joined))):  # "Article 3 and Article 8 were not violated"
         after[i] |= after[i + 1] and together
-    return [m for m, no, denied in zip(found, before, after, strict=True) if not (no or denied)]
+    return [m for m, no, denied in zip(spans, before, after, strict=True) if not (no or denied)]
 
 
 def mentions(text: str, labels: tuple[str, ...], start: int, end: int) -> Iterator[tuple[str, int, int]]:
-    """Whole labels in ``text[start:end]`` with their places, the longest label at a place."""
+    """Yield whole labels in ``text[start:end]`` with their spans, the longest label at each position."""
     expression, by_fold = _expression(labels)
     for match in expression.finditer(text, start, end):
-        # Nothing for what the expression takes for a letter that it is not, as it does "ſ" for "s".
+        # No label where ignoring case matched another letter, such as "ſ" for "s".
         label = by_fold.get(" ".join(match[0].lower().split()))
         if label is not None:
             yield (label, *match.span())
 
 
-def asked(text: str, to: int) -> bool:
-    """Whether what ends at ``to`` is in a question."""
+def in_question(text: str, to: int) -> bool:
+    """Return whether the text that ends at ``to`` is in a question."""
     stop = _STOP.search(text, to, to + _CLAUSE)
     return stop is not None and stop[0] == "?"
 
 
 def negated(text: str, at: int) -> bool:
-    """Whether a negation stands before ``at`` in its clause."""
+    """Return whether a negation precedes ``at`` in its clause."""
     before = _ASIDE.sub(r"\1", text[max(0, at - _CLAUSE) : at])
     begin = max((match.end() for match in _CLAUSE_END.finditer(before)), default=0)
     return _NEGATION.search(before, begin) is not None
 
 
 def is_word(label: str) -> bool:
-    """Whether a sentence may have ``label`` without meaning it: a single letter, "no", "it"."""
+    """Return whether a sentence may use ``label`` without meaning it: a single letter, "no", "it"."""
     return len(label) == 1 or label.lower() in _SMALL_WORDS
 
 
 def spelled_out(text: str, labels: tuple[str, ...]) -> str:
-    """``text`` with numbered labels spelled as the task's: "Articles 3 and 8", "Art. 6 § 1", "P1-1"."""
+    """Return ``text`` with numbered labels in the task's spelling: "Articles 3 and 8", "P1-1"."""
     for head, expression in _enumerations(labels):
         text = expression.sub(partial(_one_by_one, head), text)
     for label, expression in _spellings(labels):
@@ -123,8 +128,8 @@ def _enumerations(labels: tuple[str, ...]) -> tuple[tuple[str, re.Pattern[str]],
 
 @lru_cache(maxsize=64)
 def _spellings(labels: tuple[str, ...]) -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """Other ways to write "Article 1 of Protocol 1"; "P1-1" is the Court's own."""
-    found = []
+    """Return other ways to write "Article 1 of Protocol 1"; "P1-1" is the Court's own."""
+    expressions = []
     for label in labels:
         match = _NUMBERED.fullmatch(label)
         if match and match["whole"]:
@@ -137,16 +142,18 @@ def _spellings(labels: tuple[str, ...]) -> tuple[tuple[str, re.Pattern[str]], ..
                 rf"{head[0]}{number}{whole[0]}{part}",
                 *([rf"{head}\s+{number},?\s+(?:of\s+)?(?:the\s+)?first\s+{whole}"] if part == "1" else []),
             ]
-            found.append((label, re.compile(rf"(?<![\w-])(?:{'|'.join(ways)})(?![\w-])", re.IGNORECASE)))
-    return tuple(found)
+            expressions.append(
+                (label, re.compile(rf"(?<![\w-])(?:{'|'.join(ways)})(?![\w-])", re.IGNORECASE))
+            )
+    return tuple(expressions)
 
 
 @lru_cache(maxsize=64)
 def _expression(labels: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, str]]:
-    """What finds the labels, the longest first, and the labels by their folded text."""
+    """Return an expression that finds the labels, the longest first, and the labels by their folded text."""
     by_fold = {" ".join(label.lower().split()): label for label in labels}
     parts = {match["whole"] for label in labels if (match := _NUMBERED.fullmatch(label)) and match["whole"]}
-    # "Article 3 of Protocol 4" is no "Article 3", where there is an "Article 1 of Protocol 1".
+    # "Article 3 of Protocol 4" is not "Article 3" if there is an "Article 1 of Protocol 1".
     other = rf"(?!\s+(?:of\s+)?(?:the\s+)?(?:\w+\s+)?(?:{'|'.join(sorted(parts))})\b)" if parts else ""
     words = "|".join(map(partial(_word_expression, by_fold, other), sorted(by_fold, key=len, reverse=True)))
     return re.compile(rf"(?<![\w-])(?:{words})(?![\w-])", re.IGNORECASE), by_fold
@@ -164,25 +171,25 @@ def _word_expression(by_fold: dict[str, str], other: str, folded: str) -> str:
 
 @lru_cache(maxsize=64)
 def folds(labels: tuple[str, ...]) -> tuple[dict[str, str], dict[str, str]]:
-    """Labels by their folded text, and by its other number ("governing law") where it is one label's only."""
+    """Return labels by folded text, and by its other number ("governing law") where that is unambiguous."""
     exact: dict[str, str] = {}
     for label in labels:
         exact.setdefault(fold(label), label)
     others = {bare: _other_numbers(bare) for bare in exact if bare}
-    count = Counter(other for found in others.values() for other in found)
+    count = Counter(form for forms in others.values() for form in forms)
     number = {
-        other: exact[bare]
-        for bare, found in others.items()
-        for other in found
-        if count[other] == 1 and other not in exact and len(other) > 2
+        form: exact[bare]
+        for bare, forms in others.items()
+        for form in forms
+        if count[form] == 1 and form not in exact and len(form) > 2
     }
     return exact, number
 
 
 def _other_numbers(bare: str) -> set[str]:
-    """The plural of a label, and what it is the plural of."""
+    """Return the plural of a label, and the singulars of which it is the plural."""
     singular = (bare[:-1], bare[:-2], bare[:-3] + "y")
-    return {_plural(bare), *(one for one in singular if one and _plural(one) == bare)}
+    return {_plural(bare), *(form for form in singular if form and _plural(form) == bare)}
 
 
 def _plural(word: str) -> str:
@@ -192,7 +199,7 @@ def _plural(word: str) -> str:
 
 
 def fold(text: str) -> str:
-    """``text`` without its wrapping, in one case; a number keeps its sign."""
+    """Return ``text`` in lower case without its wrapping; a number keeps its sign."""
     bare = text.strip(WRAPPING)
     if bare[:1].isdigit() and (sign := text[: text.index(bare)][-1:]) and sign in "-–.":
         bare = sign + bare

@@ -1,7 +1,7 @@
-"""How much is asked at a time: adaptive concurrency, and limits on requests and tokens a minute.
+"""Limits on sending: adaptive concurrency, and rate limits on requests and tokens per minute.
 
-Additive increase, multiplicative decrease: one more slot after a full round of answers whose latency
-held, half of them when the endpoint asks for less (429, 503, time-outs), at most once a round.
+Additive increase, multiplicative decrease: one slot more after a full round of answers without a rise in
+latency; half the slots, at most once a round, when the endpoint pushes back (429, 503, time-outs).
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 START = 8
-PATIENCE = 2.0  # a latency up to so many times the best seen counts as held
+PATIENCE = 2.0  # latency has not risen while it is at most this multiple of the best
 MEMORY = 0.9  # weight of the past in the moving averages
 
 
 @dataclass
 class Bucket:
-    """A token bucket: ``rate`` a minute, bursts of at most a few seconds' worth."""
+    """A token bucket: ``rate`` per minute, with bursts of up to ``burst_seconds`` worth."""
 
     rate: float
     clock: Callable[[], float] = time.monotonic
@@ -33,10 +33,11 @@ class Bucket:
 
     @property
     def burst(self) -> float:
+        """The capacity of the bucket."""
         return max(1.0, self.rate * self.burst_seconds / 60)
 
     def take(self, amount: float) -> float:
-        """Take ``amount`` (it may go into debt) and return the seconds to wait before using it."""
+        """Take ``amount``, going into debt if need be, and return the seconds to wait before using it."""
         now = self.clock()
         self._level = min(self.burst, self._level + (now - self._at) * self.rate / 60)
         self._at = now
@@ -45,9 +46,9 @@ class Bucket:
 
 
 class Limiter:
-    """``await acquire(tokens)`` before a request, ``release(…)`` after it.
+    """Call ``await acquire(tokens)`` before a request and ``release(…)`` after it.
 
-    ``fixed`` slots, or from ``START`` up to ``ceiling`` as the endpoint bears it.
+    Has ``fixed`` slots, or between 1 and ``ceiling``, starting with ``START``, as the endpoint can bear.
     """
 
     def __init__(
@@ -71,6 +72,7 @@ class Limiter:
         self._tokens = Bucket(tokens_per_minute) if tokens_per_minute else None
 
     async def acquire(self, tokens: int) -> None:
+        """Wait for a free slot and for the rate limits to admit a request of ``tokens`` tokens."""
         while self._busy >= self.slots:
             turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiting.append(turn)
@@ -84,14 +86,14 @@ class Limiter:
             await asyncio.sleep(wait)
 
     def release(self, latency: float | None, throttled: bool = False) -> None:
-        """Give the slot back: ``latency`` of an answer in seconds, None where there was none."""
+        """Free the slot; ``latency`` is that of the answer in seconds, None where there was none."""
         self._busy -= 1
         if self.adaptive:
             self._adapt(latency, throttled)
         self._admit(self.slots - self._busy)
 
     def _admit(self, free: int) -> None:
-        """Wake as many of those that wait as there are slots, the first come first."""
+        """Wake as many waiting requests as there are free slots, in order of arrival."""
         while free > 0 and self._waiting:
             turn = self._waiting.popleft()
             if not turn.done():

@@ -1,8 +1,8 @@
 """How sure a reply was, from its log-probabilities: of the labels, not of the words around them.
 
 Read at the generated tokens that tell the labels apart, all in natural logarithms. Only what the server
-listed is known: ``margin`` is a lower bound where a rival is not listed, ``probabilities`` and ``log_odds``
-are then None.
+listed is known: ``margin`` is marked as a bound where no rival is listed, ``probabilities`` and ``log_odds``
+are None where one is not.
 
 ``exact``: the answer was constrained to the labels. Some servers list what their constraint forbids as well
 ("negative" beside "Negative"); then only what is spelt as a label counts.
@@ -14,10 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, expm1, fsum, inf, log
 
-from harness.core import Reply, Token
-
-NEAR_TIE = 0.1
-"""Natural-log units: below this the rarer label has more than 47 % of the two."""
+from harness.core import Margin, Reply, Token
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,25 +29,25 @@ class _Place:
     exact: bool
 
 
-def margin(reply: Reply, label: str, labels: Sequence[str], exact: bool = False) -> float | None:
-    """By how much ``label`` was likelier than the nearest other one of ``labels``; None where not known.
+def margin(reply: Reply, label: str, labels: Sequence[str], exact: bool = False) -> Margin | None:
+    """Return by how much ``label`` was likelier than the nearest other one of ``labels``; None where unknown.
 
     Others part from it at one token or another, one that goes on where ``label`` ends at the token behind
     it: the smallest gap there between what goes on with ``label`` and what begins another.
     """
-    gaps: list[float] = []
+    gaps: list[Margin] = []
     for place in _places(reply, labels, exact):
         gap = _gap(place, label) if label in place.ahead else None
         if gap is None:
             return None
         gaps.append(gap)
         if len(place.ahead) == 1:
-            return min(gaps)
+            return Margin.smallest(gaps)
     return None
 
 
-def set_margin(reply: Reply, labels: Sequence[str]) -> float | None:
-    """How near the likeliest other set was: the smallest log-odds, either way, of any label being in.
+def set_margin(reply: Reply, labels: Sequence[str]) -> Margin | None:
+    """Return how near the likeliest other set was: the smallest log-odds, either way, of any label being in.
 
     Known of a classifier alone, which decides each label by itself (one listed token, none generated). What
     a language model lists beside the first label it names is another order as well as another set, and that
@@ -61,7 +58,7 @@ def set_margin(reply: Reply, labels: Sequence[str]) -> float | None:
         return None
     if not {name for name, _ in token.top} <= set(labels):
         return None
-    return min(abs(_log_odds(logprob)) for _, logprob in token.top)
+    return Margin(min(abs(_log_odds(logprob)) for _, logprob in token.top))
 
 
 def probabilities(reply: Reply, labels: Sequence[str], exact: bool = False) -> dict[str, float] | None:
@@ -98,16 +95,6 @@ def expectation(reply: Reply, steps: Sequence[str]) -> float | None:
     listed = [(float(word), exp(logprob)) for word, logprob in _listed(token, False) if word in steps]
     whole = fsum(mass for _, mass in listed)
     return fsum(step * mass for step, mass in listed) / whole if whole else None
-
-
-def shift(
-    original: Reply, mutant: Reply, label: str, labels: Sequence[str], exact: bool = False
-) -> float | None:
-    """By how much the mutation raised the log-odds of ``label`` (the original's), flipped or not."""
-    before, after = log_odds(original, labels, exact), log_odds(mutant, labels, exact)
-    if before is None or after is None or label not in before:
-        return None
-    return after[label] - before[label]
 
 
 def _log_probabilities(reply: Reply, labels: Sequence[str], exact: bool) -> dict[str, float] | None:
@@ -162,10 +149,10 @@ def _mass(place: _Place, label: str) -> float:
     )
 
 
-def _gap(place: _Place, label: str) -> float | None:
-    """What goes on with ``label`` at ``place`` over the likeliest of those that part there.
+def _gap(place: _Place, label: str) -> Margin | None:
+    """Return what goes on with ``label`` at ``place`` over the likeliest of those that part there.
 
-    One that is not listed is less likely than the last that is: then, the least that the gap can be.
+    Where none of those is listed, each is less likely than the last that is: a bound.
     """
     exact = place.exact
     rivals = [rest for name, rest in place.rests.items() if name not in place.ahead]
@@ -176,8 +163,8 @@ def _gap(place: _Place, label: str) -> float | None:
         if word not in against and _begins(place.rests[label], word, exact)
     )
     if against:
-        return own - max(logprob for word, logprob in place.listed if word in against)
-    return own - place.least if place.least is not None else None
+        return Margin(own - max(logprob for word, logprob in place.listed if word in against))
+    return Margin(own - place.least, is_bound=True) if place.least is not None else None
 
 
 def _listed(token: Token, exact: bool) -> list[tuple[str, float]]:

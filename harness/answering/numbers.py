@@ -1,8 +1,8 @@
-"""Reading scores: which number does a reply state? Never a guess.
+"""Reads the score that a reply states, without ever guessing.
 
-A number in any of its forms (0.7, .7, "0,7", 70%, 7/10, 7 out of 10), on the scale asked for. An explicit
-cue ("Score: …") before the others; several different numbers, a bound ("at least 0.7") or another
-scale are no answer.
+Accepts a number in any form (0.7, .7, "0,7", 70%, 7/10, 7 out of 10) on the requested scale. An explicit cue
+("Score: …") takes precedence; several different numbers, a bound ("at least 0.7") or another scale are not an
+answer.
 """
 
 from __future__ import annotations
@@ -48,12 +48,13 @@ _KEYS = frozenset(["score", "rating", "valence", "intensity", "answer", "value",
 
 @dataclass(frozen=True, slots=True)
 class NumberReader:
-    """Reads a score between ``low`` and ``high``; a system's own score goes before its words."""
+    """Reads a score between ``low`` and ``high``; a system's own score takes precedence over its words."""
 
     low: float = 0.0
     high: float = 1.0
 
     def __call__(self, reply: Reply) -> Outcome:
+        """Return the score, or the reason there is none."""
         if reply.finish_reason == "content_filter":
             return Outcome(reason="filtered")
         if reply.score is not None:
@@ -63,9 +64,9 @@ class NumberReader:
         cut = reply.finish_reason == "length"
         if text is None or (cut and re.search(r"[\d.,/]\s*$", text)):
             return Outcome(reason="truncated")
-        found = read_number(text, self.low, self.high)
-        if found is not None:
-            return Outcome(score=found)
+        score = read_number(text, self.low, self.high)
+        if score is not None:
+            return Outcome(score=score)
         if cut:
             return Outcome(reason="truncated")
         return Outcome(reason="refused" if refuses(text) else "unparsed")
@@ -75,14 +76,15 @@ class NumberReader:
 class RatingReader:
     """Reads a rating on the scale of ``steps``, numbers from 0 up, as a score from 0 to 1.
 
-    Where the steps are single digits and the reply has log-probabilities, the mean over those listed (as in
-    Liu et al. 2023, G-Eval, section 2.3), which tells texts apart that get the same number; else the number
-    stated. A system's own score goes before both.
+    Where the steps are single digits and the reply has log-probabilities, the score is the mean of the listed
+    steps (as in Liu et al. 2023, G-Eval, section 2.3), which distinguishes texts that get the same number;
+    otherwise it is the number stated. A system's own score takes precedence over both.
     """
 
     steps: tuple[str, ...]
 
     def __call__(self, reply: Reply) -> Outcome:
+        """Return the score, or the reason there is none."""
         if reply.score is not None:
             return NumberReader()(reply)
         high = float(self.steps[-1])
@@ -94,9 +96,9 @@ class RatingReader:
 
 
 def read_number(text: str, low: float = 0.0, high: float = 1.0) -> float | None:
-    """The number stated in ``text``; None where there is none, more than one, or one out of range.
+    """Return the number stated in ``text``; None if there is none, more than one, or one out of range.
 
-    A percentage or "n of m" is taken as a share of a scale from 0; m may also be ``high`` itself.
+    A percentage or "n of m" is a share of a scale from 0; m may also be ``high`` itself.
     """
     text = unwrap_json(text, _KEYS)
     if any(_bounds(scale) != (low, high) for scale in _SCALE.finditer(text)):
@@ -125,9 +127,12 @@ def _numbers(text: str) -> Iterator[re.Match[str]]:
 
 def _value(match: re.Match[str], low: float, high: float) -> float | None:
     value = _parse(match["value"])
-    whole = 100.0 if match["percent"] else _parse(match["whole"]) if match["whole"] else high
-    if whole == high and not match["percent"]:
-        return value
+    if match["percent"]:
+        whole = 100.0
+    else:
+        whole = _parse(match["whole"]) if match["whole"] else high
+        if whole == high:
+            return value
     return value / whole * high if low == 0 and whole > 0 else None
 
 
@@ -136,7 +141,7 @@ def _parse(digits: str) -> float:
 
 
 def _bounded(text: str, match: re.Match[str]) -> bool:
-    """Whether the number is a bound of a range and no value: "at least 0.7"."""
+    """Return whether the number is a bound, not a value: "at least 0.7"."""
     tag = text[: match.start()].endswith("<") and text.startswith(">", match.end())
     return not tag and _BOUND.search(text, max(0, match.start() - 30), match.start()) is not None
 

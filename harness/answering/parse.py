@@ -1,7 +1,7 @@
-"""Reading answers: which labels does a reply state? Never a guess.
+"""Reads the labels that a reply states, without ever guessing.
 
-Wrappers stripped; a bare label or an explicit cue ("Answer: …") before a mention (``labels`` says what is
-one); refusals have their own category.
+Wrappers are stripped. A bare label or an explicit cue ("Answer: …") takes precedence over a mention (defined
+in ``labels``). Refusals are a category of their own.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from harness.answering.labels import (
     DENIAL,
     WRAPPING,
     affirmed,
-    asked,
     fold,
     folds,
+    in_question,
     is_word,
     mentions,
     negated,
@@ -26,7 +26,7 @@ from harness.answering.labels import (
 from harness.core import Outcome, Reply
 
 _THOUGHT = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
-# Templates that open the thought in the prompt leave only its end in the reply.
+# Chat templates that open the thought in the prompt leave only its end in the reply.
 _THOUGHT_END = re.compile(r".*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 _OPEN_THOUGHT = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
 _CUE = re.compile(
@@ -37,7 +37,7 @@ _CUE = re.compile(
     r"[\s*_]*",
     re.IGNORECASE,
 )
-# Behind these a sentence says why, with words that may be labels too.
+# After these a sentence gives reasons, in words that may also be labels.
 _REASON = re.compile(
     r"\b(?:because|since|given that|due to|although|even though|though|despite|in spite of|even if)\b",
     re.IGNORECASE,
@@ -74,26 +74,27 @@ _JSON_KEYS = frozenset(
         *("article", "articles", "violated_articles"),
     ]
 )
-_OBJECTS = 20  # tried at most in a text, so that reading takes linear time
+_OBJECTS = 20  # most tried in a text, so that reading takes linear time
 
 
 @dataclass(frozen=True, slots=True)
 class LabelReader:
-    """Reads the labels of a task from a reply; for a multi-label task their set, possibly empty."""
+    """Reads a task's label from a reply or, for a multi-label task, its possibly empty set of labels."""
 
     labels: tuple[str, ...]
     multi_label: bool = False
 
     def __call__(self, reply: Reply) -> Outcome:
+        """Return the labels, or the reason there are none."""
         if reply.finish_reason == "content_filter":
             return Outcome(reason="filtered")
         text = without_thoughts(reply.text)
         cut = reply.finish_reason == "length"
         if text is None:
             return Outcome(reason="truncated")
-        found = self._labels(text, cut)
-        if found is not None:
-            return Outcome(labels=found)
+        labels = self._labels(text, cut)
+        if labels is not None:
+            return Outcome(labels=labels)
         if cut:
             return Outcome(reason="truncated")
         return Outcome(reason="refused" if refuses(text) else "unparsed")
@@ -105,41 +106,41 @@ class LabelReader:
         text = self._without_explanation(text)
         if self.multi_label:
             text = self._without_reasons(text)
-        found = self._exact(text, folded=not cut) or self._stated(text, folded=not cut)
-        if found is not None or cut or refuses(text):
-            return found
+        labels = self._exact(text, folded=not cut) or self._stated(text, folded=not cut)
+        if labels is not None or cut or refuses(text):
+            return labels
         return self._mentioned(text, 0, len(text))
 
     def _may_go_on(self, text: str) -> bool:
-        """Whether a cut text ends within a label that begins with another one."""
+        """Return whether a truncated text ends within a label of which another label is a prefix."""
         end = " ".join(text.lower().split())
         lower = [" ".join(label.lower().split()) for label in self.labels]
         longer = {(f, o) for f in lower for o in lower if o != f and o.startswith(f)}
         return any(end.endswith(o[:to]) for f, o in longer for to in range(len(f), len(o)))
 
     def _exact(self, text: str, folded: bool = True) -> frozenset[str] | None:
-        """The label that ``text`` is and, if ``folded``, singular for plural where that leaves no doubt."""
+        """Return the label equal to ``text`` or, if ``folded``, equal but for singular and plural."""
         exact, other_number = folds(self.labels)
         bare = fold(text)
         label = exact.get(bare) or (other_number.get(bare) if folded else None)
         return frozenset([label]) if label else None
 
     def _stated(self, text: str, folded: bool = True) -> frozenset[str] | None:
-        """What cues and bare labels state, if they agree; a "final answer" outranks the others."""
+        """Return what cues and bare labels state if they agree; a "final answer" outranks the others."""
         cues = list(_CUE.finditer(text))
         ends = [cue.start() for cue in cues[1:]] + [len(text)]
         read = [(cue, self._cued(text, cue, end, folded)) for cue, end in zip(cues, ends, strict=False)]
-        final = {found for cue, found in read if cue["final"] and found is not None}
-        stated = final or {found for _, found in read if found is not None}
+        final = {labels for cue, labels in read if cue["final"] and labels is not None}
+        stated = final or {labels for _, labels in read if labels is not None}
         if not self.multi_label and not final:
             bare = (
                 self._exact(part, folded) for part in (text[: _end(text, 0)], *map(_item, text.splitlines()))
             )
-            stated |= {found for found in bare if found is not None}
+            stated |= {labels for labels in bare if labels is not None}
         return stated.pop() if len(stated) == 1 else None
 
     def _cued(self, text: str, cue: re.Match[str], limit: int, folded: bool) -> frozenset[str] | None:
-        """What stands behind a cue, before the next one at ``limit``."""
+        """Return what follows a cue, up to the next one at ``limit``."""
         start, end = cue.end(), min(_line_end(text, cue.end()), limit)
         if self.multi_label:
             end = min(self._list_end(text, end), limit)
@@ -147,12 +148,12 @@ class LabelReader:
             end = min(end, _end(text, start))
             reason = _REASON.search(text, start, end)
             end = reason.start() if reason else end
-        if not negated(text, start) and (found := self._exact(text[start:end], folded)) is not None:
-            return found
+        if not negated(text, start) and (labels := self._exact(text[start:end], folded)) is not None:
+            return labels
         return self._mentioned(text, start, end, cued=True)
 
     def _list_end(self, text: str, end: int) -> int:
-        """The end of the list that the line ending at ``end`` begins: items and bare labels go on with it."""
+        """Return the end of the list whose first line ends at ``end``; items and bare labels continue it."""
         while end < len(text):
             stop = text.find("\n", end + 1)
             line = text[end + 1 : stop if stop >= 0 else len(text)]
@@ -162,7 +163,7 @@ class LabelReader:
         return end
 
     def _without_explanation(self, text: str) -> str:
-        """A text without the explanation after its answer, if no answer follows that."""
+        """Return the text without the explanation after its answer, unless another answer follows."""
         part = _EXPLANATION.search(text)
         if part is None or _CUE.search(text, part.end()):
             return text
@@ -171,7 +172,7 @@ class LabelReader:
         return before if answered else text
 
     def _without_reasons(self, text: str) -> str:
-        """List items without what they say about their label ("- trade: it concerns the budget")."""
+        """Strip list items of what they say about their label ("- trade: it concerns the budget")."""
         return "\n".join(map(self._without_reason, text.split("\n")))
 
     def _without_reason(self, line: str) -> str:
@@ -183,49 +184,52 @@ class LabelReader:
         return line if denied or not _ITEM_REASON.match(line, first[2]) else line[: first[2]]
 
     def _mentioned(self, text: str, start: int, end: int, cued: bool = False) -> frozenset[str] | None:
-        """The labels mentioned; those that are small words too ("a", "no") only cued, or at the beginning."""
-        found = frozenset(
+        """Return the labels mentioned.
+
+        Labels that are also small words ("a", "no") count only after a cue or at the start.
+        """
+        labels = frozenset(
             label
             for label, at, to in affirmed(text, self.labels, start, end)
             if (cued or not is_word(label) or (len(label) > 1 and _opens(text, at, to)))
-            and not asked(text, to)
+            and not in_question(text, to)
         )
         if self.multi_label:
             if _NONE.match(text, start, end):
-                return frozenset() if not found else found if _EXCEPT.search(text, start, end) else None
-            return found or None
-        return found if len(found) == 1 else None
+                return None if labels and not _EXCEPT.search(text, start, end) else labels
+            return labels or None
+        return labels if len(labels) == 1 else None
 
 
 def without_thoughts(text: str) -> str | None:
-    """What is said after thinking; None where a thought does not end."""
-    said = _THOUGHT_END.sub(" ", _THOUGHT.sub(" ", text))
-    return None if _OPEN_THOUGHT.search(said) else said
+    """Return the text after the model's thoughts, or None where a thought does not end."""
+    answer = _THOUGHT_END.sub(" ", _THOUGHT.sub(" ", text))
+    return None if _OPEN_THOUGHT.search(answer) else answer
 
 
 def refuses(text: str) -> bool:
-    """Whether the model says that it will not or cannot answer."""
+    """Return whether the model says that it will not or cannot answer."""
     return _REFUSAL.search(text) is not None
 
 
 def unwrap_json(text: str, keys: frozenset[str] = _JSON_KEYS) -> str:
-    """What a JSON answer says, nothing where that is not plain; ``text`` itself if it is not JSON."""
+    """Return the answer in a JSON reply, empty if it is ambiguous; ``text`` itself if it is not JSON."""
     bare = re.sub(r"^\s*```(?:json)?|```\s*$", "", text).strip()
     if bare[:1] in ('"', "[", "{"):
         try:
             return _plain(json.loads(bare), keys)
         except (ValueError, RecursionError):
             pass
-    said = {
+    answers = {
         _plain(value, keys)
         for value in _objects(text)
         if any(isinstance(key, str) and key.lower() in keys for key in value)
     }
-    return said.pop() if len(said) == 1 else text
+    return answers.pop() if len(answers) == 1 else text
 
 
 def _objects(text: str) -> Iterator[dict[str, object]]:
-    """The JSON objects in a text, the outermost ones."""
+    """Yield the outermost JSON objects in a text."""
     decoder, at = json.JSONDecoder(), text.find("{")
     for _ in range(_OBJECTS):
         if at < 0:
@@ -240,10 +244,13 @@ def _objects(text: str) -> Iterator[dict[str, object]]:
 
 
 def _plain(value: object, keys: frozenset[str]) -> str:
-    """A string or number, a list of them, the answer (or only) field of an object, its true fields."""
+    """Return a JSON value as text, or "" if it is ambiguous.
+
+    Such are a string, a number, a list, the answer (or only) field of an object, and its true fields.
+    """
     if isinstance(value, list):
-        said = [_plain(v, keys) for v in value]
-        return (", ".join(said) if value else "none") if all(said) else ""
+        parts = [_plain(v, keys) for v in value]
+        return (", ".join(parts) if value else "none") if all(parts) else ""
     if isinstance(value, dict):
         named = {_plain(v, keys) for k, v in value.items() if k.lower() in keys}
         if not named and value and all(isinstance(v, bool) for v in value.values()):
@@ -254,7 +261,7 @@ def _plain(value: object, keys: frozenset[str]) -> str:
 
 
 def _opens(text: str, at: int, to: int) -> bool:
-    """Whether the label in ``text[at:to]`` opens it and stands alone ("No, it is not.")."""
+    """Return whether the label in ``text[at:to]`` opens the text and stands alone ("No, it is not.")."""
     return (
         not _item(text[:at]).strip(WRAPPING)
         and re.match(r"[\"'”’*_]*(?:[,.;:!\n]|\s[-–—]|\s*$)", text[to:]) is not None
@@ -262,13 +269,13 @@ def _opens(text: str, at: int, to: int) -> bool:
 
 
 def _end(text: str, start: int) -> int:
-    """Where the sentence that begins at ``start`` ends."""
+    """Return the end of the sentence that begins at ``start``."""
     match = _SENTENCE_END.search(text, start)
     return match.end() if match else len(text)
 
 
 def _item(line: str) -> str:
-    """A line of a list without its bullet or number."""
+    """Return a line of a list without its bullet or number."""
     marker = _MARKER.match(line)
     return line[marker.end() :] if marker else line
 

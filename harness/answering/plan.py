@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.answering.render import Prompt
-from harness.core import Case, Model, Request, Task
+from harness.core import Case, Request, Task
 from harness.estimates import answer_bound
+from harness.plugins import Model
 
 
 @dataclass(frozen=True)
@@ -20,13 +21,18 @@ class Planner:
     shots: int = 0
     seed: int = 0
 
+    @property
+    def constrained(self) -> bool:
+        """Whether requests carry the labels as the only answers allowed."""
+        return self.model.capabilities.choices and not self.task.multi_label
+
     def request(self, case: Case, repeat: int = 0) -> Request:
-        constrained = self.model.capabilities.choices and not self.task.multi_label
+        """Return the request that asks about ``case``; each ``repeat`` is a request of its own."""
         return Request(
             model=self.model.identity,
             messages=self.prompt.messages(case.text, self.shots),
             sampling=self._sampling(),
-            choices=self.task.labels if constrained else (),
+            choices=self.task.labels if self.constrained else (),
             repeat=repeat,
             text=case.text,
         )

@@ -1,4 +1,4 @@
-"""From a prompt and a text to the messages that are sent."""
+"""Renders a prompt and a text as the messages that are sent."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TEMPLATE = "{text}\n\n{question}"
 
 @dataclass(frozen=True)
 class Prompt:
-    """A task's prompt: who the model is to be, what it is asked, and solved examples (text, answer)."""
+    """A task's prompt: the system message, the question, and solved examples (text, answer)."""
 
     system: str
     question: str
@@ -28,21 +28,23 @@ class Prompt:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of all that is sent with a text."""
+        """SHA-256 of everything that is sent with a text."""
         return sha256(
             canonical([self.system, self.question, self.template, self.examples]).encode()
         ).hexdigest()
 
     def messages(self, text: str, shots: int) -> tuple[Message, ...]:
-        """The chat: system, ``shots`` examples as turns, the text with its question."""
+        """Return the chat: the system message, ``shots`` examples as turns, the text with its question."""
         turns = [Message("system", self.system)] if self.system else []
         for example, answer in self.examples[:shots]:
             turns += [Message("user", self._ask(example)), Message("assistant", answer)]
         return (*turns, Message("user", self._ask(text)))
 
     def on_scale(self, steps: Sequence[str]) -> Prompt:
-        """The examples, rated from 0 to 1, with their answers on the scale of ``steps``. Raises ``TaskError``
-        for an answer that is no such number."""
+        """Return the prompt with the answers of its examples, rated from 0 to 1, on the scale of ``steps``.
+
+        Raises ``TaskError`` for an answer that is not a number from 0 to 1.
+        """
         examples = []
         for text, answer in self.examples:
             score = read_number(answer)
@@ -58,7 +60,7 @@ class Prompt:
 
 
 def load(name: str, labels: Sequence[str], path: str | None = None) -> Prompt:
-    """The prompt called ``name``, or the one in the file at ``path``. Raises ``TaskError``."""
+    """Load the prompt called ``name``, or the one in the file at ``path``. Raises ``TaskError``."""
     file = Path(path) if path else PROMPTS / f"{name}.toml"
     return _prompt(read_toml(file, TaskError), labels, file)
 
@@ -82,6 +84,7 @@ def _prompt(data: dict[str, Any], labels: Sequence[str], file: Path) -> Prompt:
     marks = {"{labels}": names, **({"{lowest}": labels[0], "{highest}": labels[-1]} if labels else {})}
 
     def filled(text: str) -> str:
+        """Fill in the labels."""
         for mark, value in marks.items():
             text = text.replace(mark, value)
         return text

@@ -19,9 +19,10 @@ from tenacity.wait import wait_base
 from harness.answering.budget import Budget
 from harness.answering.cache import ResponseCache
 from harness.answering.limiter import Limiter
-from harness.core import Failure, Model, Reply, Request, canonical
+from harness.core import Failure, Reply, Request, canonical
 from harness.errors import BudgetSpent, CacheError, EndpointError, Transient
 from harness.estimates import prompt_bound
+from harness.plugins import Model
 from harness.retrying import BACK_OFF, Losses, Policy
 
 QUEUE_PER_WORKER = 4

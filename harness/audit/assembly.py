@@ -18,13 +18,18 @@ from harness.answering.cache import DEFAULT as DEFAULT_CACHE
 from harness.answering.cache import ResponseCache
 from harness.answering.limiter import Limiter
 from harness.answering.plan import Planner
+from harness.answering.reading import Reader
 from harness.answering.runner import Runner
 from harness.config import RunConfig
-from harness.core import Case, Document, DocumentOptions, Model, Suite, Task, canonical
+from harness.core import Case, Document, DocumentOptions, Task, canonical
 from harness.documents.shortening import TOKENS_A_MUTANT_ADDS, Shortener
 from harness.errors import ConfigError, ModelError, TaskError
 from harness.estimates import prompt_bound, text_bound
 from harness.folder import RunFolder
+from harness.http_client import Key, on_this_machine
+from harness.plugins import Kit, Model, Parser, Suite
+
+LANGUAGE = "en"
 
 
 @dataclass(frozen=True)
@@ -45,9 +50,14 @@ class Audit:
 
     def documents(self) -> Iterator[Document]:
         """The texts, those that do not fit the model shortened; none for a suite that makes its own."""
-        if getattr(self.suite, "makes_texts", False):
+        if self.suite.makes_texts:
             return iter(())
         return self.shortener.shortened(self.task.documents(self.options))
+
+    @property
+    def reader(self) -> Reader:
+        """What reads the replies to the planner's requests."""
+        return Reader.of(self.task, self.planner.constrained)
 
     @property
     def folder(self) -> RunFolder:
@@ -74,7 +84,7 @@ class Audit:
     @property
     def resolved(self) -> str:
         """The whole configuration as TOML, defaults filled in; it holds no secret."""
-        return tomli_w.dumps(self.config.model_dump(exclude_none=True))
+        return tomli_w.dumps(self.config.resolved())
 
     @property
     def about(self) -> str:
@@ -129,20 +139,26 @@ def _document_options(config: RunConfig, task: Task) -> DocumentOptions:
 
 def assemble(config: RunConfig) -> Audit:
     """The parts of the run that ``config`` describes. Reads every document once, to find faults now."""
+    config = config.of_suite(registry.resolve(config.suite, config.suite_options))
     task, prompt, options = asked(config)
-    suite = registry.suite(config)
-    model = registry.model(config.model)
-    if task.rates is not None and task.rates not in (known := getattr(model, "rates", (task.rates,))):
-        raise ModelError(f"{model.name} rates {', '.join(known)} only, not {task.rates}: use another model")
-    if (bind := getattr(model, "bind", None)) is not None:  # a classifier has labels of its own
-        bind(task.labels, task.multi_label)
+    suite = make_suite(config, task)
+    if config.budget.adaptive is not None and not suite.explorable:
+        raise ConfigError(f"budget.adaptive: the mutants of suite {suite.name!r} cannot be explored")
+    model = registry.make_model(config.model, config.model_options)
+    if not model.capabilities.chat and (config.prompt or config.shots):
+        key = "prompt" if config.prompt else "shots"
+        raise ConfigError(f"--{key}: {model.name} reads the bare text and no prompt: leave --{key} out")
+    if task.rates is not None and model.rates is not None and task.rates not in model.rates:
+        raise ModelError(
+            f"{model.name} rates {', '.join(model.rates)} only, not {task.rates}: use another model"
+        )
+    model.bind(task.labels, task.multi_label)
     planner = Planner(task, prompt, model, config.shots, config.seed)
     shortener = _shortener(config, model, planner)
     total = too_long = 0
-    own_texts = getattr(suite, "makes_texts", False)
-    if own_texts and (config.documents.path or config.documents.dataset):
+    if suite.makes_texts and (config.documents.path or config.documents.dataset):
         raise ConfigError(f"suite {suite.name!r} makes its own texts: leave --data and --dataset out")
-    for document in () if own_texts else task.documents(options):
+    for document in () if suite.makes_texts else task.documents(options):
         total += 1
         too_long += not shortener.fits(document)
     return Audit(
@@ -160,15 +176,42 @@ def assemble(config: RunConfig) -> Audit:
             "version": __version__,
             "cases": dict(suite.identity),
             "tokens_a_text": shortener.limit,
-            "texts": None if own_texts else documents.digest(options),
+            "texts": None if suite.makes_texts else documents.digest(options),
+            "task_sha256": registry.task_digest(config.task),
             "prompt_sha256": prompt.digest,
         },
     )
 
 
+def make_suite(config: RunConfig, task: Task | None = None) -> Suite:
+    """Make the suite that ``config`` names; ``task`` is what the model is asked, where it is at hand."""
+    return registry.make_suite(config.suite, config.suite_options, kit(config, task))
+
+
+def kit(config: RunConfig, task: Task | None = None) -> Kit:
+    """Return what a suite of this run is made with."""
+    return Kit(
+        task=task or registry.task(config.task, config.task_options.given),
+        seed=config.seed,
+        language=LANGUAGE,
+        cache=(Path(config.cache) if config.cache else DEFAULT_CACHE).parent,
+        load_parser=_parser,
+        read_key=_key,
+    )
+
+
+def _parser(name: str) -> Parser | None:
+    from harness.language import parsers
+
+    return parsers.load(name)
+
+
+def _key(variable: str | None, address: str) -> str:
+    return Key(variable, needed=not on_this_machine(address)).read()
+
+
 def _shortener(config: RunConfig, model: Model, planner: Planner) -> Shortener:
     """What fits: ``[documents] max_tokens``, or what the model's context leaves beside prompt and answer."""
-    count = getattr(model, "count_tokens", text_bound)
     limit, context = config.documents.max_tokens, config.model.context or model.context
     if limit is None and context is not None:
         bare = planner.request(Case("", "", "", "original", ""))
@@ -178,4 +221,9 @@ def _shortener(config: RunConfig, model: Model, planner: Planner) -> Shortener:
             limit -= int(bare.sampling["max_tokens"])
         if limit < 1:
             raise ConfigError(f"the prompt leaves no room for a text in {model.name}'s {context} tokens")
+
+    def count(text: str) -> int:
+        tokens = model.count_tokens(text)
+        return text_bound(text) if tokens is None else tokens
+
     return Shortener(limit, count)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
-from harness.answering.margin import margin, probabilities, set_margin, shift
-from harness.answering.numbers import RatingReader
-from harness.answering.parse import LabelReader
+from harness.answering.reading import Reading
 from harness.answering.runner import Answer, Answerer
+from harness.audit import asking
 from harness.audit.assembly import Audit
-from harness.core import Case, Examined, Failure, Noise, Outcome, Reply, Request, Status, Task, Verdict
+from harness.core import Case, Examined, Failure, Noise, Outcome, Status, Verdict
 
 CASES_AT_ONCE = 256
 
@@ -22,16 +22,16 @@ class Examiner:
     def __init__(self, audit: Audit, runner: Answerer) -> None:
         self._audit = audit
         self._runner = runner
-        self._read: Callable[[Reply], Outcome] = audit.task.parse or _reader(audit.task)
+        self._reader = audit.reader
 
     async def examine(self, group: Sequence[Case]) -> Examined:
         """The cases of one group. Raises ``EndpointError`` where nothing more can be asked."""
         answers = await self._answers(group)
-        outcomes = {name: self._outcome(answer) for name, answer in answers.items()}
+        readings = {name: self._reader.read(answer) for name, answer in answers.items()}
+        outcomes = {name: reading.outcome for name, reading in readings.items()}
         blank = [replace(case, text="") for case in group]
         valid = [case for case in blank if case.valid]
-        verdicts = list(self._audit.suite.judge(valid, outcomes))
-        verdicts = self._shifted(group, answers, outcomes, verdicts)
+        verdicts = _shifted(group, readings, self._audit.suite.judge(valid, outcomes))
         discarded = self._of_discarded(blank, outcomes) if len(valid) < len(blank) else []
         config = self._audit.config
         noise = await self._noise(group, outcomes, config.repeats) if config.repeats else None
@@ -47,7 +47,7 @@ class Examiner:
     async def outcomes(self, cases: Sequence[Case]) -> dict[str, Outcome]:
         """What is answered to each case, by id."""
         answers = await self._answers(cases)
-        return {name: self._outcome(answer) for name, answer in answers.items()}
+        return {name: self._reader.outcome(answer) for name, answer in answers.items()}
 
     async def _answers(self, group: Sequence[Case]) -> dict[str, Answer]:
         """The answer to each case by id, asked in the order of their texts: neighbours share prefixes."""
@@ -67,46 +67,18 @@ class Examiner:
         verdicts = self._audit.suite.judge(group, outcomes)
         return [replace(verdict, hidden=None) for verdict in verdicts if verdict.case in invalid]
 
-    @property
-    def _exact(self) -> bool:
-        """Whether answers are constrained to the labels."""
-        return self._audit.model.capabilities.choices and not self._audit.task.multi_label
-
-    def _shifted(
-        self,
-        group: Sequence[Case],
-        answers: dict[str, Answer],
-        outcomes: dict[str, Outcome],
-        verdicts: Sequence[Verdict],
-    ) -> list[Verdict]:
-        """The verdicts with how far the other case's label lost or gained, where log-probabilities tell."""
-        original = next((case.id for case in group if case.role == "original"), None)
-        labels = self._audit.task.labels
-        if self._audit.task.multi_label:
-            return list(verdicts)
-        shifted = []
-        for verdict in verdicts:
-            other = verdict.other or original
-            before, after = answers.get(other or ""), answers.get(verdict.case)
-            own = outcomes[other].labels if other else None
-            if isinstance(before, Reply) and isinstance(after, Reply) and own and len(own) == 1:
-                (label,) = own
-                verdict = replace(verdict, shift=shift(before, after, label, labels, self._exact))
-            shifted.append(verdict)
-        return shifted
-
     async def _noise(self, group: Sequence[Case], outcomes: dict[str, Outcome], repeats: int) -> Noise | None:
-        """The group's originals asked again; of a group without any, its first case."""
-        probes = [case for case in group if case.role == "original"] or list(group[:1])
+        """Ask the probes of the group again; None where it has none."""
+        probes = asking.probes(group)
         if not probes:
             return None
         again = await self._again(probes, repeats)
         flips = read = 0
         for case in probes:
             first = outcomes[case.id]
-            heard = [o for o in again[case.id] if o.read and first.read]
+            heard = [outcome for outcome in again[case.id] if outcome.read and first.read]
             read += len(heard)
-            flips += sum(_differ(first, o) for o in heard)
+            flips += sum(map(first.differs, heard))
         return Noise(group[0].document, repeats * len(probes), read, flips)
 
     async def _confirmed(
@@ -132,32 +104,13 @@ class Examiner:
         ]
 
     async def _again(self, cases: Iterable[Case], times: int) -> dict[str, list[Outcome]]:
-        asked: list[tuple[str, Request]] = [
-            (case.id, self._audit.planner.request(case, repeat))
-            for case in cases
-            for repeat in range(1, times + 1)
-        ]
-        replies = await self._runner.replies([request for _, request in asked])
-        again: dict[str, list[Outcome]] = {}
-        for name, request in asked:
-            again.setdefault(name, []).append(self._outcome(replies[request.key]))
-        return again
-
-    def _outcome(self, answer: Answer) -> Outcome:
-        if isinstance(answer, Failure):
-            return Outcome(reason=answer.reason)
-        outcome, task = self._read(answer), self._audit.task
-        if task.multi_label and outcome.labels is not None:
-            return replace(outcome, margin=set_margin(answer, task.labels))
-        if outcome.labels is None or len(outcome.labels) != 1:
-            return outcome
-        (label,) = outcome.labels
-        return replace(
-            outcome,
-            margin=margin(answer, label, task.labels, self._exact),
-            probabilities=probabilities(answer, task.labels, self._exact),
-            beside=answer.score,
-        )
+        """Return the outcomes of each of ``cases``, asked ``times`` times more, by id."""
+        requests = {case.id: list(asking.repeated(case, self._audit.planner, times)) for case in cases}
+        replies = await self._runner.replies(list(chain.from_iterable(requests.values())))
+        return {
+            name: [self._reader.outcome(replies[request.key]) for request in repeated]
+            for name, repeated in requests.items()
+        }
 
 
 async def next_group(groups: Iterator[list[Case]]) -> list[Case] | None:
@@ -170,14 +123,17 @@ async def next_group(groups: Iterator[list[Case]]) -> list[Case] | None:
         raise
 
 
-def _reader(task: Task) -> Callable[[Reply], Outcome]:
-    if task.rates is not None:
-        return RatingReader(task.labels)
-    return LabelReader(task.labels, task.multi_label)
-
-
-def _differ(one: Outcome, other: Outcome) -> bool:
-    return (one.labels, one.score) != (other.labels, other.score)
+def _shifted(
+    group: Sequence[Case], readings: Mapping[str, Reading], verdicts: Iterable[Verdict]
+) -> list[Verdict]:
+    """Return the verdicts with how far the other case's label gained, where log-probabilities tell."""
+    original = next((case.id for case in group if case.role == "original"), None)
+    shifted = []
+    for verdict in verdicts:
+        before, after = readings.get(verdict.other or original or ""), readings.get(verdict.case)
+        shift = before.shift(after) if before and after else None
+        shifted.append(verdict if shift is None else replace(verdict, shift=shift))
+    return shifted
 
 
 def _holds(repeats: Sequence[Status]) -> bool | None:

@@ -17,12 +17,12 @@ from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
 from pathlib import Path
 
-from harness import registry
-from harness.audit.assembly import Audit
+from harness.audit.assembly import Audit, make_suite
 from harness.config import RunConfig
-from harness.core import Case, Document, Suite
+from harness.core import Case, Document
 from harness.errors import RunError
 from harness.folder import RunFolder
+from harness.plugins import Suite
 from harness.progress import Progress, unwatched
 
 CHUNK_DOCUMENTS = 32
@@ -38,7 +38,7 @@ def cases(audit: Audit, folder: RunFolder, workers: int = 1) -> Generator[Case, 
     if folder.complete:
         yield from folder.read_cases()
         return
-    if workers == 1 or not by_document(audit.suite):
+    if workers == 1 or not audit.suite.by_document:
         for number, documents in chunks(audit):
             if folder.has_chunk(number):
                 yield from folder.read_chunk(number)
@@ -55,9 +55,9 @@ def make(audit: Audit, folder: RunFolder, workers: int = 1, progress: Progress =
     if folder.complete:
         return
     done = 0
-    if workers == 1 or not by_document(audit.suite):
+    if workers == 1 or not audit.suite.by_document:
         for number, documents in chunks(audit):
-            some = list(documents) if by_document(audit.suite) else documents
+            some = list(documents) if audit.suite.by_document else documents
             if not folder.has_chunk(number):
                 deque(folder.keep_chunk(number, audit.suite.cases(iter(some))), maxlen=0)
             done += len(some) if isinstance(some, list) else audit.total
@@ -71,21 +71,15 @@ def make(audit: Audit, folder: RunFolder, workers: int = 1, progress: Progress =
 
 def finish(audit: Audit, folder: RunFolder) -> None:
     """Write what the suite extracts from all its cases, then say that these are on disk."""
-    extracts = getattr(audit.suite, "extracts", None)
-    for name, table in extracts(folder).items() if extracts is not None else ():
+    for name, table in audit.suite.extracts(folder).items():
         table.sink_parquet(folder.path / f"{name}.parquet")
     folder.finish()
-
-
-def by_document(suite: Suite) -> bool:
-    """Whether the cases of a document depend on it alone."""
-    return bool(getattr(suite, "by_document", False))
 
 
 def chunks(audit: Audit) -> Iterator[Chunk]:
     """The documents in numbered chunks; in one where the suite must see them together."""
     documents = audit.documents()
-    if not by_document(audit.suite):
+    if not audit.suite.by_document:
         yield 0, documents
         return
     number = 0
@@ -132,7 +126,7 @@ def _start(config: RunConfig) -> None:
     global _suite
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent says when to stop
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _suite = registry.suite(config)
+    _suite = make_suite(config)
 
 
 def _end_with_parent() -> None:

@@ -22,13 +22,14 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from harness import __version__, registry
+from harness import __version__
 from harness.audit import generation
-from harness.audit.assembly import Audit
+from harness.audit.assembly import Audit, make_suite
 from harness.config import RunConfig
-from harness.core import Document, Suite
+from harness.core import Document
 from harness.errors import ConfigError, HarnessError, RunError
 from harness.folder import RunFolder
+from harness.plugins import Suite
 from harness.progress import Progress, unwatched
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def make(audit: Audit, folder: RunFolder, workers: int | None = None, progress: 
     """
     if folder.complete:
         return
-    if not generation.by_document(audit.suite):
+    if not audit.suite.by_document:
         generation.make(audit, folder, 1, progress)
         return
     from ray.exceptions import RayError
@@ -189,7 +190,7 @@ class Maker:
 
     @cached_property
     def _suite(self) -> Suite:
-        suite = registry.suite(self._config)
+        suite = make_suite(self._config)
         if _identity(suite) != self._identity:
             raise RunError("it would make other cases: install the same versions as here")
         return suite

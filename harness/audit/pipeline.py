@@ -14,14 +14,13 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, field
-from itertools import groupby
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from harness import files, run_log
 from harness.answering.cache import ResponseCache
 from harness.answering.runner import Counts
-from harness.audit import generation
+from harness.audit import asking, generation
 from harness.audit.assembly import Audit, assemble
 from harness.audit.batching.run import answered, outstanding
 from harness.audit.examination import Examiner, next_group
@@ -32,7 +31,6 @@ from harness.folder import DERIVED, RunFolder
 from harness.models import tokens
 from harness.progress import Progress, unwatched
 from harness.report import html, junit, summary
-from harness.report.summary import DUPLICATE
 
 if TYPE_CHECKING:
     from harness.audit.adaptive.exploration import Exploration
@@ -67,11 +65,13 @@ class Checked:
     """One text's cases, discarded ones too, with what was answered and found, by case id."""
 
     cases: list[Case]
-    outcomes: Mapping[str, Outcome]
-    verdicts: Mapping[str, Verdict]
+    outcomes: dict[str, Outcome]
+    verdicts: dict[str, Verdict]
 
-
-Group = list[Case]
+    def add(self, group: Examined) -> None:
+        """Take in what was answered and found in one group."""
+        self.outcomes.update(group.outcomes)
+        self.verdicts.update({verdict.case: verdict for verdict in (*group.verdicts, *group.discarded)})
 
 
 async def run(
@@ -84,9 +84,9 @@ async def run(
     """
     audit = await asyncio.to_thread(assemble, config)
     audit.folder.open(audit.resolved, audit.identity, overwrite)
-    with run_log.logged(audit.folder.path, audit.about) as log:
+    with run_log.logged(audit.folder.path, audit.about) as journal:
         figures = await _run(audit, watch)
-        log.line(f"ended: {figures['status']}, {canonical(figures['requests'])}")
+        journal.line(f"ended: {figures['status']}, {canonical(figures['requests'])}")
     return figures
 
 
@@ -127,22 +127,22 @@ async def _flow(audit: Audit, folder: RunFolder, progress: RunState) -> None:
             progress.cost = lambda: summary.cost(runner.counts, audit.prices)
             limit = max(CASES_OUTSTANDING, PER_SLOT * runner.ceiling)
             examiner = Examiner(audit, runner)
-            groups = _groups(cases, audit.config.hinter.include_discarded)
+            groups = asking.groups(cases, audit.suite.include_discarded)
             if audit.config.budget.adaptive is not None:
                 groups = await _chosen(audit, folder, examiner, cases, progress)
             async for group in _examined(groups, examiner, limit):
                 tables.add(group)
                 progress.documents += 1
                 progress.cases += len(group.cases)
-            if (words := getattr(audit.suite, "words", None)) and runner.counts.replies:
-                progress.lengths = await tokens.of_words(audit.model, words)
+            if audit.suite.words and runner.counts.replies:
+                progress.lengths = await tokens.of_words(audit.model, audit.suite.words)
             if progress.stopped is not None:
                 raise progress.stopped
 
 
 async def _chosen(
     audit: Audit, folder: RunFolder, examiner: Examiner, cases: Iterable[Case], progress: RunState
-) -> Iterator[Group]:
+) -> Iterator[asking.Group]:
     """The groups that an adaptive budget chose: the one step that looks at answers to choose cases."""
     from harness.audit.adaptive.exploration import Exploration
 
@@ -157,13 +157,9 @@ async def _chosen(
     return exploration.groups()
 
 
-def _groups(cases: Iterable[Case], discarded: bool) -> Iterator[Group]:
-    """The cases of each group that are asked about: the valid ones and, if wanted, the ``discarded``."""
-    for _, group in groupby(cases, key=lambda case: case.group):
-        yield [case for case in group if case.valid or (discarded and case.reason != DUPLICATE)]
-
-
-async def _examined(groups: Iterator[Group], examiner: Examiner, limit: int) -> AsyncIterator[Examined]:
+async def _examined(
+    groups: Iterator[asking.Group], examiner: Examiner, limit: int
+) -> AsyncIterator[Examined]:
     """Groups examined, in order; the next are made and asked while the first is waited for, as long as no
     more than ``limit`` cases are outstanding."""
     pending: deque[tuple[int, asyncio.Task[Examined]]] = deque()
@@ -200,16 +196,17 @@ async def generate(
             raise asyncio.CancelledError
         watch(done, total)
 
-    with run_log.logged(audit.folder.path, audit.about) as log:
+    with run_log.logged(audit.folder.path, audit.about) as journal:
         try:
             await asyncio.to_thread(engine, audit, audit.folder, config.workers, tell)
         finally:
             stopped.set()  # a thread cannot be cancelled: it ends with the chunk it is at
-        log.line("ended: all cases are made")
+        journal.line("ended: all cases are made")
     made = audit.folder.scan("cases")
     return {
         "folder": str(audit.folder.path),
         "suite": audit.suite.name,
+        "nouns": asdict(audit.suite.nouns),
         "documents": audit.total,
         "eligible": summary.eligible(made),
         **summary.case_counts(made),
@@ -219,18 +216,18 @@ async def generate(
 async def check(config: RunConfig, text: str) -> Checked:
     """Every version of one text, with its outcome and verdict by case id."""
     audit = await asyncio.to_thread(assemble, config)
-    if getattr(audit.suite, "makes_texts", False):
+    if audit.suite.makes_texts:
         raise ConfigError(f"suite {audit.suite.name!r} makes its own texts: check one of yours with another")
     cases = list(audit.suite.cases(iter([Document("text", text)])))
-    valid = [case for case in cases if case.valid]
-    if not valid:
-        return Checked(cases, {}, {})
+    checked = Checked(cases, {}, {})
     try:
         async with ResponseCache(audit.cache) as cache, audit.runner(cache) as runner:
-            found = await Examiner(audit, runner).examine(valid)
+            examiner = Examiner(audit, runner)
+            for group in filter(None, asking.groups(cases, audit.suite.include_discarded)):
+                checked.add(await examiner.examine(group))
     finally:
         await audit.model.close()
-    return Checked(cases, found.outcomes, {verdict.case: verdict for verdict in found.verdicts})
+    return checked
 
 
 def _conclude(
@@ -247,10 +244,11 @@ def _conclude(
             suite=audit.suite.name,
             task=audit.task.name,
             model=audit.model.name,
-            parser=audit.suite.identity.get("parser", "none"),
+            parser=str(audit.suite.identity.get("parser", "none")),
             documents=audit.total,
             shortened=audit.too_long,
-            settings={**getattr(audit.suite, "settings", {}), **_adaptive(progress.exploration, config)},
+            nouns=audit.suite.nouns,
+            settings={**audit.suite.settings, **_adaptive(progress.exploration, config)},
             repeats=config.repeats,
             confirm=config.confirm,
             counts=progress.counts,
@@ -275,11 +273,8 @@ def _adaptive(exploration: Exploration | None, config: RunConfig) -> Mapping[str
 
 def _own(audit: Audit, folder: RunFolder, lengths: Mapping[str, int] | None) -> Mapping[str, Any]:
     """What the suite adds to the summary."""
-    suite: Any = audit.suite
-    if lengths is not None:
-        suite = suite.weighed(lengths)
-    figures = getattr(suite, "figures", None)
-    return figures(folder) if figures is not None else {}
+    suite = audit.suite if lengths is None else audit.suite.weighed(lengths)
+    return suite.figures(folder).plain()
 
 
 def render(folder: RunFolder, figures: Mapping[str, Any]) -> None:

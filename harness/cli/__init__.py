@@ -6,6 +6,7 @@ import errno
 import importlib
 import os
 import sys
+from difflib import get_close_matches
 
 import click
 
@@ -45,6 +46,16 @@ class Lazy(click.Group):
         module = importlib.import_module(f"harness.cli.{cmd_name.replace('-', '_')}")
         command: click.Command = module.command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            close = " or ".join(map(repr, get_close_matches(args[0], COMMANDS)))
+            meant = f" Did you mean {close}?" if close else ""
+            raise click.UsageError(f"No such command {args[0]!r}.{meant}", ctx) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -83,11 +83,12 @@ def explain(request_: str, other: str | None, path: Path) -> None:
     A KEY may be its first characters. With one KEY, or the JSON of a request (a FILE, or - for standard
     input), the other request is the nearest that is kept.
     """
-    from harness.answering import cache_admin
+    from harness.answering import cache_admin, payloads
 
     with cache_admin.opened(path) as db:
         if request_ == "-" or (not cache_admin.KEY.fullmatch(request_) and Path(request_).is_file()):
-            one = cache_admin.asked(_read(request_), "standard input" if request_ == "-" else request_)
+            source = "standard input" if request_ == "-" else request_
+            one = cache_admin.parse_request(_read(request_), source)
         else:
             one = cache_admin.find(db, path, request_)
         kept = cache_admin.find(db, path, other) if other else cache_admin.nearest(db, one)
@@ -104,11 +105,11 @@ def explain(request_: str, other: str | None, path: Path) -> None:
         click.echo(f"{one.key}: nothing else is kept in {path}")
     elif other:
         names = (f"in {one.key[:SHORT]}", f"in {kept.key[:SHORT]}")
-        lines = cache_admin.differences(one.payload, kept.payload, names)
+        lines = payloads.differences(one.payload, kept.payload, names)
         click.echo("\n".join(lines) or f"{one.key}: the same request")
     else:
         click.echo(f"{one.key} against the nearest kept request, {kept.key}:")
-        click.echo("\n".join(cache_admin.differences(kept.payload, one.payload, ("kept", "asked"))))
+        click.echo("\n".join(payloads.differences(kept.payload, one.payload, ("kept", "asked"))))
 
 
 def _read(name: str) -> bytes:

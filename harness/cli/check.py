@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.cli.options import configuration, settings
+from harness.cli.options import Configured, configuration
 
 if TYPE_CHECKING:
     from harness.audit.pipeline import Checked
@@ -18,10 +18,9 @@ if TYPE_CHECKING:
 EXPLAINED = 5
 
 
-@click.command("check")
+@click.command("check", cls=Configured, config=False)
 @click.argument("text")
 @click.option("--config", "config_file", help="A configuration, TOML.")
-@settings
 @click.option("--explain", is_flag=True, help=f"Say which words decide, for {EXPLAINED} flips at most.")
 @click.option("--json", "as_json", is_flag=True, help="Print every version as JSON.")
 def command(text: str, config_file: str | None, explain: bool, as_json: bool, **options: Any) -> int:
@@ -75,6 +74,8 @@ def _row(case: Case, checked: Checked) -> dict[str, Any]:
         answer = f"not read: {outcome.reason}" if outcome.score is None else f"{outcome.score:.3g}"
     else:
         answer = ", ".join(sorted(outcome.labels)) or "none"
+    if outcome is not None and not case.valid:
+        answer += f" (discarded: {case.reason})"
     return {
         "role": case.role,
         "changes": [f"{s.attribute}: {s.source} > {s.target}" for s in case.substitutions],

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
-    from harness.folder import RunFolder
+    from harness.plugins import ScoredSystem
     from harness.report.comparison import Run
-    from harness.suites.eec.suite import Eec
 
 Compared = dict[str, Any]
 
@@ -68,13 +67,8 @@ def _compared(paths: Sequence[Path], corpus: Path | None) -> Compared:
     found = {
         path: _run(path, name) for path, name in zip(paths, names(paths), strict=True) if path not in files
     }
-    scored = [path for path, run in found.items() if run.figures.get("eec", {}).get("rates")]
-    if files or len(scored) == len(paths):
-        if others := [path for path in found if path not in scored]:
-            raise RunError(
-                f"{others[0]} has no scores of the suite eec: give it with other runs, not score files"
-            )
-        return _systems(paths, scored, corpus)
+    if (scores := _by_scores(paths, found, corpus)) is not None:
+        return scores
     from harness.report import comparison
 
     runs = list(found.values())
@@ -118,47 +112,43 @@ def _resolved(paths: Sequence[Path]) -> list[Path]:
     return [path.resolve() for path in paths]
 
 
-def _systems(paths: Sequence[Path], folders: Sequence[Path], corpus: Path | None) -> Compared:
-    """Runs and score files on one corpus."""
+def _by_scores(paths: Sequence[Path], runs: Mapping[Path, Run], corpus: Path | None) -> Compared | None:
+    """Runs with scores and score files, compared as their suite does; None where runs have no scores."""
+    from harness import registry
     from harness.errors import RunError
-    from harness.folder import RunFolder
-    from harness.suites.eec import assessments
-    from harness.suites.eec import corpus as corpora
-    from harness.suites.eec import systems as eec_systems
-    from harness.suites.eec.scores import read_scores
 
-    suites = {path: _suite(RunFolder(path)) for path in folders}
-    spec = next(iter(suites.values())).spec if suites and corpus is None else corpora.load(corpus)
-    for path, suite in suites.items():
-        if suite.spec != spec:
-            raise RunError(f"{path} is of another corpus ({suite.spec.name}): compare runs of one corpus")
-    sentences = list(corpora.sentences(spec))
-    systems = []
-    for path, name in zip(paths, names(paths), strict=True):
-        if path in suites:
-            suite, read = suites[path], _scores(RunFolder(path))
-            systems.append(eec_systems.System(name, suite.rates or "score", read, len(sentences)))
-        else:
-            file = read_scores(path, sentences)
-            systems.append(eec_systems.System(name, file.dimension or "score", file.scores, len(sentences)))
-    compared = eec_systems.compare(systems, assessments.pairings(spec))
-    if empty := next((block["system"] for block in compared["systems"] if not block["results"]), None):
-        raise RunError(f"{empty} has no pair of sentences of the corpus {spec.name!r} with both scores")
-    return compared
+    able = [(one.name, one.scores) for one in registry.suite_plugins()[0] if one.scores is not None]
+    suites = {run.figures["suite"] for run in runs.values()}
+    for suite, comparison in [(name, scores) for name, scores in able if name in suites] or able[:1]:
+        scored = [
+            path
+            for path, run in runs.items()
+            if run.figures["suite"] == suite and comparison.has_scores(run.figures)
+        ]
+        if len(runs) == len(paths) and len(scored) < len(paths):
+            continue
+        if others := [path for path in runs if path not in scored]:
+            raise RunError(
+                f"{others[0]} has no scores of the suite {suite}: give it with other runs, not score files"
+            )
+        systems = [
+            _system(path, name, path in scored) for path, name in zip(paths, names(paths), strict=True)
+        ]
+        return dict(comparison.compare(systems, corpus))
+    return None
 
 
-def _suite(folder: RunFolder) -> Eec:
-    """The suite of a run, from its resolved configuration."""
-    from harness import config, registry
-    from harness.suites.eec.suite import Eec
-
-    suite = registry.suite(config.load(folder.path / "run.toml"))
-    assert isinstance(suite, Eec)
-    return suite
-
-
-def _scores(folder: RunFolder) -> dict[str, float]:
+def _system(path: Path, name: str, run: bool) -> ScoredSystem:
+    """A run with its suite, from its resolved configuration, and its scores; or a score file."""
     import polars as pl
 
-    read = folder.scan("answers").filter(pl.col("score").is_not_null()).select("case", "score")
-    return dict(read.collect().iter_rows())
+    from harness import config
+    from harness.audit.assembly import make_suite
+    from harness.folder import RunFolder
+    from harness.plugins import ScoredSystem
+
+    if not run:
+        return ScoredSystem(name, path)
+    scores = RunFolder(path).scan("answers").filter(pl.col("score").is_not_null()).select("case", "score")
+    suite = make_suite(config.load(path / "run.toml"))
+    return ScoredSystem(name, path, suite, dict(scores.collect().iter_rows()))

@@ -5,48 +5,45 @@ from __future__ import annotations
 import asyncio
 import sys
 from importlib.metadata import version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.cli.options import configuration, shared
+from harness.cli.options import Configured, configuration
+
+if TYPE_CHECKING:
+    from harness.config import RunConfig
+    from harness.plugins import Check
 
 PACKAGES = ("hinter-harness", "spacy", "polars", "openai", "httpx2", "xllamacpp", "vaderSentiment")
 
 
-@click.command("doctor")
-@shared
+@click.command("doctor", cls=Configured)
 def command(config_file: str | None, **options: Any) -> int:
     """Say what is installed, which parsers load, and whether the model answers one question."""
+    from harness import registry
+    from harness.audit.assembly import kit
+    from harness.plugins import Check
+
     config = configuration(config_file, options)
     python = ".".join(map(str, sys.version_info[:3]))
     click.echo(f"ok    python {python}; " + ", ".join(f"{name} {version(name)}" for name in PACKAGES))
-    fine = [_try("parser", lambda: _parser(config.hinter.parser))]
+    checks = registry.suite_checks(config.suite, config.suite_options, kit(config))
+    fine = [_passes(check) for check in checks]
     _parsers()
-    fine.append(_try("lexicon", lambda: _lexicon(config.hinter.lexicon)))
-    fine.append(_try("model", lambda: asyncio.run(_answer(config))))
+    fine.append(_passes(Check("model", lambda: asyncio.run(_answer(config)))))
     return 0 if all(fine) else 2
 
 
-def _try(what: str, look: Any) -> bool:
+def _passes(check: Check) -> bool:
     from harness.errors import HarnessError, Transient
 
     try:
-        click.echo(f"ok    {what}: {look()}")
+        click.echo(f"ok    {check.name}: {check.look()}")
     except (HarnessError, Transient) as error:
-        click.echo(f"FAIL  {what}: {' '.join(str(error).split())}")
+        click.echo(f"FAIL  {check.name}: {' '.join(str(error).split())}")
         return False
     return True
-
-
-def _parser(name: str) -> str:
-    from harness.language import parsers
-
-    parser = parsers.load(name)
-    if parser is None:
-        return "none (the invariant is off)"
-    tags = parser.parse(["She thanked him."])[0].pos
-    return f"{parser.name} ({' '.join(tags)})"
 
 
 def _parsers() -> None:
@@ -57,23 +54,16 @@ def _parsers() -> None:
         click.echo(f"can   --parser {name}" if why_not is None else f"can't --parser {name}: {why_not}")
 
 
-def _lexicon(path: str | None) -> str:
-    from harness.suites.hinter import lexicon
-
-    found = lexicon.load(path)
-    sizes = ", ".join(f"{name} {len(a.words)} words" for name, a in found.attributes.items())
-    return f"{found.source}: {sizes}"
-
-
-async def _answer(config: Any) -> str:
+async def _answer(config: RunConfig) -> str:
     from harness.audit.assembly import assemble
-    from harness.core import Case
+    from harness.core import Case, Reply
 
     audit = assemble(config)
-    document = next(audit.documents())
-    case = Case("doctor", "doctor", document.id, "original", document.text)
+    document = next(audit.documents(), None)
+    text = document.text if document is not None else "A person."
+    case = Case("doctor", "doctor", "doctor", "original", text)
     try:
         answer = await audit.model.answer(audit.planner.request(case))
     finally:
         await audit.model.close()
-    return f"{audit.model.name} answered {getattr(answer, 'text', answer)!r}"
+    return f"{audit.model.name} answered {(answer.text if isinstance(answer, Reply) else answer)!r}"

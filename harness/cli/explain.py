@@ -8,13 +8,13 @@ from typing import Any
 
 import click
 
-from harness.cli.options import only
+from harness.cli.options import Configured, given
 
 MODEL = ("model.base_url", "model.api_key_env", "model.api_key_file", "model.concurrency")
 BUDGET = ("budget.max_requests", "budget.max_cost", "cache")
 
 
-@click.command("explain")
+@click.command("explain", cls=Configured, config=False, keys=(*MODEL, *BUDGET))
 @click.argument("run", type=click.Path(path_type=Path))
 @click.argument("cases", metavar="[CASE]...", nargs=-1)
 @click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="At most N flips.")
@@ -34,7 +34,6 @@ BUDGET = ("budget.max_requests", "budget.max_cost", "cache")
 )
 @click.option("--mask", default="", help="What stands for a masked word [nothing: it is left out].")
 @click.option("--whole", is_flag=True, help="Words of the whole texts, not of the part: far more requests.")
-@only(*MODEL, *BUDGET)
 @click.option("--json", "as_json", is_flag=True, help="Print what was found on standard output.")
 def command(
     run: Path,
@@ -45,7 +44,7 @@ def command(
     mask: str,
     whole: bool,
     as_json: bool,
-    **given: Any,
+    **options: Any,
 ) -> int:
     """Explain the biased cases of the run in folder RUN: those named, or the first that its report shows.
 
@@ -63,8 +62,7 @@ def command(
 
     folder = RunFolder.ended(run)
     settings = Settings(method, probability, mask, whole)
-    overrides = {key.replace("__", "."): value for key, value in given.items() if value is not None}
-    configured = config.load(folder.path / "run.toml", overrides)
+    configured = config.load(folder.path / "run.toml", given(options))
     with counted("flips explained") as progress:
         found = asyncio.run(explain(folder, configured, settings, cases, limit, progress))
     pipeline.render(folder, json.loads(folder.summary.read_text(encoding="utf-8")))

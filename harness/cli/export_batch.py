@@ -7,12 +7,11 @@ from typing import Any
 
 import click
 
-from harness.cli.options import configuration, shared
+from harness.cli.options import Configured, configuration
 
 
-@click.command("export-batch")
+@click.command("export-batch", cls=Configured)
 @click.argument("file", type=click.Path(dir_okay=False))
-@shared
 @click.option("--again", is_flag=True, help="Also what an earlier batch file is still to bring.")
 @click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
 def command(file: str, config_file: str | None, again: bool, as_json: bool, **options: Any) -> None:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.cli.options import only
+from harness.cli.options import Configured, given
 
 if TYPE_CHECKING:
     from harness.folder import RunFolder
-    from harness.studies.fluency.scorers.likelihood import Scorer
+    from harness.plugins import Scorer
 
 MODEL = ("model.name", "model.model_file", "model.base_url", "model.api_key_env", "model.api_key_file")
 UNITS = {"log_likelihood": "mean log-likelihood of a token, in nats; higher is more fluent"} | {
@@ -21,16 +21,13 @@ UNITS = {"log_likelihood": "mean log-likelihood of a token, in nats; higher is m
 }
 
 
-@click.command("fluency")
+@click.command("fluency", cls=Configured, config=False, keys=MODEL)
 @click.argument("run", type=click.Path(path_type=Path))
-@only(*MODEL)
 @click.option("--languagetool", metavar="URL", help="Count LanguageTool's matches instead.")
 @click.option("--limit", type=click.IntRange(1), default=200, show_default=True, help="Texts of each kind.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Which texts are drawn.")
 @click.option("--json", "as_json", is_flag=True, help="Print fluency.json on standard output.")
-def command(
-    run: Path, languagetool: str | None, limit: int, seed: int, as_json: bool, **model: str | None
-) -> int:
+def command(run: Path, languagetool: str | None, limit: int, seed: int, as_json: bool, **options: Any) -> int:
     """Say how fluent the texts of the run in folder RUN are: originals, valid and discarded mutants.
 
     By their likelihood under the model audited or another one (--model, --base-url), or by LanguageTool.
@@ -40,7 +37,7 @@ def command(
     from harness.studies import fluency
 
     folder = RunFolder.with_cases(run)
-    judge = _judge(folder, languagetool, {key: value for key, value in model.items() if value is not None})
+    judge = _judge(folder, languagetool, given(options))
     with counted("texts scored") as progress:
         made = asyncio.run(fluency.measure(folder, judge, limit, seed, progress))
     click.echo(json.dumps(made, ensure_ascii=False) if as_json else _table(made))
@@ -58,8 +55,7 @@ def _judge(folder: RunFolder, url: str | None, model: dict[str, str]) -> Scorer:
         if model:
             raise ConfigError("give --languagetool or a model, not both")
         return sources.languagetool(url)
-    given = {key.replace("__", "."): value for key, value in model.items()}
-    return sources.scorer(config.load(folder.path / "run.toml", given).model)
+    return sources.scorer(config.load(folder.path / "run.toml", model))
 
 
 def _table(made: dict[str, Any]) -> str:

@@ -10,18 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.cli.options import configuration, shared
+from harness.cli.options import Configured, configuration
 
 if TYPE_CHECKING:
     from harness.audit.generation import Engine
     from harness.config import RunConfig
 
-COUNTS = ("suite", "documents", "eligible", "generated", "valid")
+COUNTS = ("documents", "eligible", "generated", "valid")
 SHOWN_TEMPLATES, SHOWN_CHARACTERS = 3, 200
 
 
-@click.command("generate")
-@shared
+@click.command("generate", cls=Configured)
 @click.option(
     "--engine",
     type=click.Choice(["processes", "ray"]),
@@ -55,7 +54,7 @@ def command(
         return
     reasons = ", ".join(f"{reason} {count:,}" for reason, count in made["discarded_by_reason"].items())
     click.echo(
-        f"{wording.made(*(made[key] for key in COUNTS))}, "
+        f"{wording.made(wording.nouns(made), *(made[key] for key in COUNTS))}, "
         f"{made['discarded']:,} discarded{f' ({reasons})' if reasons else ''}\n{made['folder']}/cases"
     )
     if (templates := Path(made["folder"]) / "templates.parquet").exists():

@@ -23,11 +23,11 @@ def command(files: tuple[str, ...], cache: str | None, as_json: bool) -> int:
     from harness.audit.batching.files import take_in
 
     taken = asyncio.run(take_in(Path(cache) if cache else DEFAULT, [Path(file) for file in files]))
-    counts = taken.to_json()
+    problems = taken.problems()
     if as_json:
-        click.echo(json.dumps(counts))
+        click.echo(json.dumps(taken.to_json()))
     else:
         click.echo(f"{taken.kept:,} replies kept, {taken.already:,} were in the cache already")
-        for said in counts["messages"]:
-            click.echo(said, err=True)
-    return 3 if counts["messages"] else 0
+        for problem in problems:
+            click.echo(problem, err=True)
+    return 3 if problems else 0

@@ -12,3 +12,5 @@ def command() -> None:
 
     for name, text in registry.models().items():
         click.echo(f"{name:<34}{text}")
+    for fault in registry.model_plugins()[1]:
+        click.echo(fault, err=True)

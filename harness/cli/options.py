@@ -1,141 +1,239 @@
-"""The options that ``run``, ``plan``, ``generate`` and ``check`` share; each is also a key of the TOML."""
+"""Options made of settings: each field of the configuration and of the suites' options becomes one.
+
+A field that several suites have is one option, which goes to the suite that is chosen.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import click
+from annotated_types import Ge, Gt, Le, Lt
+from pydantic.fields import FieldInfo
 
-if TYPE_CHECKING:
-    from harness.config import RunConfig
+from harness import registry
+from harness.config import RunConfig
+from harness.settings import BudgetLimits, Documents, ModelSettings, Options, TaskOptions, flags, metadata
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-# Option -> key of the configuration, type, help.
-OPTIONS: tuple[tuple[str, str, Any, str], ...] = (
-    ("--task", "task", str, "What to ask about the texts (hinter tasks)."),
-    ("--data", "documents.path", str, "Texts: CSV, TSV, JSONL, Parquet, or a folder of them."),
-    ("--text-column", "documents.text_column", str, "The column of the text."),
-    ("--label-column", "documents.label_column", str, "The column of the gold label."),
-    ("--dataset", "documents.dataset", str, "Texts: a data set of the Hugging Face hub, or a folder of one."),
-    ("--dataset-name", "documents.name", str, "Which configuration of the data set."),
-    ("--split", "documents.split", str, "Which split of the data set."),
-    ("--revision", "documents.revision", str, "Which commit of the data set."),
-    ("--labels", "task_options.labels", str, 'Labels of the task "custom": "A, B", or "A; B".'),
-    ("--question", "task_options.question", str, 'The question of the task "custom".'),
-    ("--multi-label/--one-label", "task_options.multi_label", bool, '"custom": may a text have several?'),
-    ("--variant", "task_options.variant", str, 'Of "ecthr": a, articles violated; b, allegedly violated.'),
-    ("--scale", "task_options.scale", click.IntRange(2, 9), "Tasks that rate: whole numbers from 0 to N."),
-    ("--limit", "documents.limit", click.IntRange(1), "At most N documents."),
-    ("--max-tokens", "documents.max_tokens", click.IntRange(1), "Shorten texts to N tokens."),
-    ("--suite", "suite", str, "The test method (hinter suites)."),
-    ("--attributes", "hinter.attributes", str, "Sensitive attributes, comma-separated."),
-    ("--order", "hinter.order", click.IntRange(1), "At most N attributes changed at once."),
-    ("--lexicon", "hinter.lexicon", str, "A bias dictionary of your own, TOML or a folder."),
-    ("--max-pairs", "hinter.max_pairs", click.IntRange(1), "At most N word pairs an attribute and document."),
-    (
-        "--max-mutants-per-document",
-        "hinter.max_mutants_per_document",
-        click.IntRange(1),
-        "A sample of N mutants a document, weighted.",
+FIRST = "What is tested"
+COMMAND = "This command"
+TASKS = "Options of single tasks"
+HEADINGS: Mapping[str, tuple[str, ...]] = {
+    FIRST: (
+        *("task", "documents.path", "documents.limit", "suite", "model.name", "model.base_url"),
+        *("model.api_key_env", "out"),
     ),
-    (
-        "--characteristic",
-        "biasfinder.characteristic",
-        click.Choice(["gender", "occupation", "country", "gender+occupation"]),
-        "Suite biasfinder: what is varied [gender].",
+    "Texts": (
+        *("documents.text_column", "documents.label_column", "documents.dataset", "documents.name"),
+        *("documents.split", "documents.revision", "documents.max_tokens"),
     ),
-    ("--templates", "biasfinder.templates", str, "Suite biasfinder: templates of your own, Parquet or text."),
-    ("--names", "biasfinder.names", str, "Suite biasfinder: names of your own, TOML."),
-    (
-        "--max-mutants-per-template",
-        "biasfinder.max_mutants_per_template",
-        click.IntRange(4),
-        "Suite biasfinder: a sample of N mutants a template.",
+    "Task": ("prompt", "shots"),
+    TASKS: tuple(f"task_options.{name}" for name in TaskOptions.model_fields),
+    "Model": ("model.model_file", "model.api_key_file", "model.concurrency"),
+    "Asking and limits": (
+        *("repeats", "confirm", "budget.adaptive", "budget.max_requests", "budget.max_cost", "cache"),
+        *("workers", "seed"),
     ),
-    (
-        "--coreference",
-        "biasfinder.coreference",
-        click.Choice(["rules", "coreferee", "fastcoref", "stanza"]),
-        "Suite biasfinder: what finds who is the same [rules].",
-    ),
-    ("--corpus", "eec.corpus", str, "Suite eec: a corpus of your own, TOML."),
-    ("--instances", "eec.instances", click.IntRange(1), "Suite eec: N templates with an emotion word in."),
-    ("--capability", "linguistic.capabilities", str, "Suite linguistic: which of them, as LC1,LC4 [all]."),
-    ("--definitions", "linguistic.definitions", str, "Suite linguistic: capabilities of your own, TOML."),
-    ("--seeds", "linguistic.seeds", click.IntRange(1), "Suite linguistic: seeds a capability [50]."),
-    ("--expansions", "linguistic.expansions", click.IntRange(0), "Suite linguistic: asked about a seed [5]."),
-    (
-        "--suggester",
-        "linguistic.suggester",
-        click.Choice(["auto", "mlm", "endpoint", "ngram"]),
-        "Suite linguistic: what fills the gaps.",
-    ),
-    ("--suggester-model", "linguistic.suggester_model", str, "The masked model, or the endpoint's model."),
-    ("--suggester-url", "linguistic.suggester_base_url", str, "The suggester's endpoint, up to /v1."),
-    ("--trees", "linguistic.trees", str, "Suite linguistic: stanza, stanza:FOLDER, flat or flat:PIPELINE."),
-    ("--tests", "checklist.tests", str, "Suite checklist: the file of tests, JSON lines."),
-    ("--cases-per-test", "checklist.limit", click.IntRange(1), "Suite checklist: N cases of each test."),
-    ("--parser", "*.parser", str, "spacy, spacy:NAME, stanza, stanza:PACKAGE_OR_FOLDER, or none."),
-    ("--invariant", "hinter.invariant", click.Choice(["strict", "pos", "none"]), "What must match [strict]."),
-    (
-        "--include-discarded/--valid-only",
-        "hinter.include_discarded",
-        bool,
-        "Ask about discarded mutants, too: what the invariant is worth.",
-    ),
-    ("--prompt", "prompt", str, "A prompt file of your own, TOML."),
-    ("--shots", "shots", click.IntRange(0), "How many of the prompt's examples to send."),
-    ("--model", "model.name", str, "The system under test (hinter models)."),
-    ("--model-file", "model.model_file", str, "A GGUF of your own for local:smollm2."),
-    ("--base-url", "model.base_url", str, "An OpenAI-compatible endpoint, up to /v1."),
-    ("--api-key-env", "model.api_key_env", str, "The environment variable that holds the key."),
-    ("--api-key-file", "model.api_key_file", str, "A file that holds the key."),
-    ("--workers", "workers", click.IntRange(1), "Processes that make the cases [1]."),
-    ("--concurrency", "model.concurrency", str, "Requests at a time: a number, or auto."),
-    ("--repeats", "repeats", click.IntRange(0), "Ask each original K more times, to measure noise."),
-    ("--confirm", "confirm", click.IntRange(0), "Ask K more times wherever an answer changes."),
-    ("--budget", "budget.adaptive", click.IntRange(1), "Spend N requests on the mutants that promise most."),
-    ("--max-requests", "budget.max_requests", click.IntRange(1), "Stop after N requests sent; resumable."),
-    ("--max-cost", "budget.max_cost", float, "Stop before USD are spent; needs [model] price."),
-    ("--cache", "cache", str, "The response cache [cache/responses.sqlite]."),
-    ("--out", "out", str, "The run folder [runs/…, named by the settings]."),
-    ("--seed", "seed", int, "For every choice made by chance [0]."),
-)
+}
+ONLY_RUN = ("fail_above", "batch")
+"""Settings that are options of ``hinter run`` alone."""
+SECTIONS: Mapping[str, type[Options]] = {
+    "documents": Documents,
+    "task_options": TaskOptions,
+    "model": ModelSettings,
+    "budget": BudgetLimits,
+}
 
 
-def settings(command: Command) -> Command:
-    """Add the shared options to a command."""
-    return only(*(key for _, key, _, _ in OPTIONS))(command)
+@dataclass
+class Declared:
+    """An option to be: how it is written, its field, and under which headings it is explained how.
+
+    ``key``: what it sets, dotted; None where it sets the field of whatever suite or model is chosen.
+    """
+
+    flag: str
+    setting: FieldInfo
+    key: str | None = None
+    places: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def names(self) -> set[str]:
+        return set(self.flag.split("/"))
 
 
-def only(*keys: str) -> Callable[[Command], Command]:
-    """Adds those of the shared options that set ``keys``."""
+class Setting(click.Option):
+    """An option that sets something of the configuration."""
 
-    def add(command: Command) -> Command:
-        for flag, key, kind, text in reversed(OPTIONS):
-            if key in keys:
-                name = key.replace(".", "__").replace("*", "suite_")
-                option = click.option(flag, name, type=kind, default=None, help=text)
-                command = option(command)
-        return command
-
-    return add
+    def __init__(self, declared: Declared) -> None:
+        self.key = declared.key
+        self.flag = declared.flag.partition("/")[0]
+        self.places = declared.places
+        kind = _type(declared.setting)
+        yes_or_no = {"is_flag": True} if isinstance(kind, click.types.BoolParamType) else {"type": kind}
+        super().__init__([declared.flag], default=None, **yes_or_no)
 
 
-def shared(command: Command) -> Command:
-    """Add the CONFIG argument and the shared options to a command."""
-    return click.argument("config_file", metavar="[CONFIG]", required=False)(settings(command))
+class Configured(click.Command):
+    """A command that takes settings, explained under headings.
+
+    ``keys`` are the settings it takes; None: those that every run has, with the options of all suites, and
+    ``also``. ``config``: the configuration is its argument CONFIG.
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        keys: Sequence[str] | None = None,
+        also: Sequence[str] = (),
+        config: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        if config:
+            self.params.append(click.Argument(["config_file"], metavar="[CONFIG]", required=False))
+        taken = {name for param in self.params for name in (*param.opts, *param.secondary_opts)}
+        general = [_general(key) for key in keys or (*_usual(), *also)]
+        taken |= {name for option in general for name in option.names}
+        suites, no_suites = ([], []) if keys else registry.suite_plugins()
+        models, no_models = ([], []) if keys else registry.model_plugins()
+        self.faults = [*no_suites, *no_models]
+        self.headings = [*(f"Suite {plugin.name}" for plugin in suites), *(f"Model {m.name}" for m in models)]
+        of_suites = _of_plugins("suite", suites, taken, self.faults)
+        of_models = _of_plugins("model", models, taken, self.faults)
+        self.params += [Setting(option) for option in (*general, *of_suites, *of_models)]
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options under their headings, the command's own after the first of these."""
+        rows: dict[str, list[tuple[str, str]]] = {FIRST: [], COMMAND: []}
+        order = [*HEADINGS, *self.headings]
+        rows |= {heading: [] for heading in order if heading != FIRST}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            if record is None or isinstance(param, click.Argument):
+                continue
+            places = param.places if isinstance(param, Setting) else {COMMAND: record[1]}
+            for heading, text in places.items():
+                rows.setdefault(heading, []).append((record[0], text))
+        for heading, options in rows.items():
+            if options:
+                with formatter.section(heading):
+                    formatter.write_dl(options)
+        for fault in self.faults:
+            formatter.write_paragraph()
+            formatter.write_text(f"Not listed: {fault}")
 
 
-def configuration(config_file: str | None, options: dict[str, Any], one_text: bool = False) -> RunConfig:
-    """The configuration of the file with the options that were given on top."""
+def given(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the dotted keys that the running command's ``options`` set."""
+    return {key: value for setting, value in _set(options) if (key := setting.key) is not None}
+
+
+def configuration(
+    config_file: str | None,
+    options: Mapping[str, Any],
+    one_text: bool = False,
+    **overrides: Any,
+) -> RunConfig:
+    """Return the configuration of the file with the running command's ``options`` on top."""
     from harness import config
 
-    given = {
-        key.replace("suite___", "*.").replace("__", "."): value
-        for key, value in options.items()
-        if value is not None
-    }
-    return config.load(config_file, given, one_text)
+    of_plugins = {setting.flag: value for setting, value in _set(options) if setting.key is None}
+    return config.load(config_file, given(options) | overrides, one_text, of_plugins)
+
+
+def _set(options: Mapping[str, Any]) -> Iterator[tuple[Setting, Any]]:
+    for param in click.get_current_context().command.params:
+        if isinstance(param, Setting) and (value := options.get(param.name or "")) is not None:
+            yield param, value
+
+
+def _usual() -> tuple[str, ...]:
+    return tuple(key for keys in HEADINGS.values() for key in keys)
+
+
+def _general(key: str) -> Declared:
+    """The option of a setting that every run has."""
+    section, _, name = key.rpartition(".")
+    model = SECTIONS[section] if section else RunConfig
+    flag = next(flag for flag, field in flags(model).items() if field == name)
+    heading = next((heading for heading, keys in HEADINGS.items() if key in keys), COMMAND)
+    setting = model.model_fields[name]
+    return Declared(flag, setting, key, {heading: _explained(setting)})
+
+
+def _of_plugins(
+    noun: str,
+    plugins: Sequence[registry.AnySuitePlugin | registry.AnyModelPlugin],
+    taken: set[str],
+    faults: list[str],
+) -> list[Declared]:
+    """The options of suites or models; one that is ``taken`` is left out, and ``faults`` says so."""
+    section = "model." if noun == "model" else ""
+    declared: dict[str, Declared] = {}
+    for plugin in plugins:
+        for flag, name in flags(plugin.options).items():
+            option = Declared(flag, plugin.options.model_fields[name])
+            shared = declared.get(flag)
+            if shared is None and (clash := option.names & taken):
+                toml = f"set {section}{plugin.name}.{name} in the TOML"
+                faults.append(f"{min(clash)} of {noun} {plugin.name!r}, which is taken: {toml}")
+                continue
+            if shared is None:
+                declared[flag] = option
+                taken |= option.names
+            elif repr(_type(shared.setting)) != repr(
+                _type(option.setting)
+            ):  # the chosen suite says what is wrong with it
+                shared.setting = FieldInfo(annotation=str)
+            declared[flag].places[f"{noun.capitalize()} {plugin.name}"] = _explained(option.setting)
+    return list(declared.values())
+
+
+def _explained(field: FieldInfo) -> str:
+    """What a field is for, with its default in brackets where that says something."""
+    default = field.default
+    says = isinstance(default, str | int | float) and not isinstance(default, bool) and default != ""
+    return f"{field.description or ''}{f' [{default}]' if says else ''}".strip()
+
+
+def _type(field: FieldInfo) -> click.ParamType[Any]:
+    """What click is to make of the option's value; text where only the configuration can tell."""
+    kinds = [kind for kind in _kinds(field.annotation) if kind is not type(None)]
+    (kind, *others) = kinds
+    if others:
+        return click.STRING
+    if get_origin(kind) is Literal:
+        return click.Choice([str(choice) for choice in get_args(kind)])
+    if kind is bool:
+        return click.BOOL
+    if kind in (int, float):
+        return _number(kind, (*field.metadata, *metadata(field.annotation)))
+    return click.STRING
+
+
+def _kinds(annotation: Any) -> Iterator[Any]:
+    """The types that a value may have, bare."""
+    if get_origin(annotation) is Annotated:
+        yield from _kinds(get_args(annotation)[0])
+    elif get_origin(annotation) in (Union, UnionType):
+        for part in get_args(annotation):
+            yield from _kinds(part)
+    else:
+        yield annotation
+
+
+def _number(kind: type, marks: Sequence[object]) -> click.ParamType[Any]:
+    """A number within the bounds that ``marks`` give."""
+    bounds: dict[str, Any] = {}
+    for mark in marks:
+        if isinstance(mark, Ge | Gt):
+            bounds |= {"min": mark.ge if isinstance(mark, Ge) else mark.gt, "min_open": isinstance(mark, Gt)}
+        elif isinstance(mark, Le | Lt):
+            bounds |= {"max": mark.le if isinstance(mark, Le) else mark.lt, "max_open": isinstance(mark, Lt)}
+    if not bounds:
+        return click.INT if kind is int else click.FLOAT
+    return click.IntRange(**bounds) if kind is int else click.FloatRange(**bounds)

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
-
-if TYPE_CHECKING:
-    from harness.config import RunConfig
-    from harness.core import Case
 
 
 @click.group("review")
@@ -30,7 +25,7 @@ def export(run: Path, sample: int, seed: int, out: Path | None) -> None:
     In each row they fill in label, relevance (1 to 5: is the text about what it should be?) and fluency (1 to
     5).
     """
-    from harness import config, files
+    from harness import config, files, registry
     from harness.errors import RunError
     from harness.folder import RunFolder
     from harness.studies.review import sheet
@@ -41,7 +36,9 @@ def export(run: Path, sample: int, seed: int, out: Path | None) -> None:
     if target.exists():
         raise RunError(f"{target} is there already, perhaps filled in: use another --out")
     chosen = pairs(folder.read_cases(), sample, seed) or by_kind(folder.read_cases(), sample, seed)
-    text = sheet.write(chosen, _about(config.load(run / "run.toml")), seed)
+    settings = config.load(run / "run.toml")
+    subject = registry.suite_plugin(settings.suite).subject(settings.suite_options)
+    text = sheet.write(chosen, subject, seed)
     files.write(target, text.encode(sheet.ENCODING))
     click.echo(f"{len(chosen):,} texts in {target}")
 
@@ -76,22 +73,6 @@ def import_(run: Path, files: tuple[Path, ...], seed: int, as_json: bool) -> Non
     text = json.dumps(made, indent=1, ensure_ascii=False)
     output.write(run / "review.json", text + "\n")
     click.echo(text if as_json else _table(made))
-
-
-def _about(settings: RunConfig) -> Callable[[Case], str]:
-    """What a case's text should be about: its capability, by its title where it has one."""
-    from harness.suites.linguistic import capabilities
-
-    titles: dict[str, str] = {}
-    if settings.suite == "linguistic":
-        known = capabilities.load(settings.linguistic.definitions)
-        titles = {name: capability.title for name, capability in known.by_name.items()}
-
-    def about(case: Case) -> str:
-        name = case.traits.get("capability", "")
-        return titles.get(name, name)
-
-    return about
 
 
 def _table(made: dict[str, Any]) -> str:

@@ -7,13 +7,10 @@ from typing import Any
 
 import click
 
-from harness.cli.options import configuration, shared
+from harness.cli.options import ONLY_RUN, Configured, configuration
 
 
-@click.command("run")
-@shared
-@click.option("--fail-above", type=click.FloatRange(0, 1), help="Exit 1 if any rate is above RATE (0 to 1).")
-@click.option("--batch", is_flag=True, default=None, help="Through the endpoint's batch API; resumable.")
+@click.command("run", cls=Configured, also=ONLY_RUN)
 @click.option("--overwrite", is_flag=True, help="Replace a run of other settings in --out.")
 @click.option("--json", "as_json", is_flag=True, help="Print summary.json on standard output.")
 @click.option("--quiet", is_flag=True, help="No progress and no table.")

@@ -26,7 +26,7 @@ def command(name: str, flags: tuple[str, ...], port: int, **options: Any) -> int
     from harness.models.vllm_server import Settings, VllmServer
 
     name = name.removeprefix("vllm:")
-    server = VllmServer(Settings(name, flags=flags, **options), port, foreground=True)
+    server = VllmServer(Settings(name=name, flags=flags, **options), port, foreground=True)
     before = signal.signal(signal.SIGTERM, _interrupt)
     try:
         server.start()

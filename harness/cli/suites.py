@@ -10,5 +10,8 @@ def command() -> None:
     """List test methods."""
     from harness import registry
 
-    for name, about in registry.suites().items():
-        click.echo(f"{name:<14}{about}")
+    plugins, faults = registry.suite_plugins()
+    for plugin in plugins:
+        click.echo(f"{plugin.name:<14}{plugin.about}")
+    for fault in faults:
+        click.echo(fault, err=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.cli.options import configuration, only
+from harness.cli.options import Configured, configuration
 
 if TYPE_CHECKING:
     from harness.core import Task
@@ -32,10 +32,9 @@ SHOWN = (
 )
 
 
-@click.command("tasks")
+@click.command("tasks", cls=Configured, config=False, keys=SHOWN)
 @click.argument("name", required=False)
 @click.option("--config", "config_file", help="A configuration, TOML.")
-@only(*SHOWN)
 def command(name: str | None, config_file: str | None, **options: Any) -> None:
     """List tasks; with NAME, show the messages as sent for the first text (of its sample, or of --data)."""
     if name is None:
@@ -44,7 +43,7 @@ def command(name: str | None, config_file: str | None, **options: Any) -> None:
         return
     from harness.audit import assembly
 
-    config = configuration(config_file, {**options, "task": name})
+    config = configuration(config_file, options, task=name)
     task, prompt, where = assembly.asked(config)
     document = next(task.documents(where))
     for message in prompt.messages(document.text, config.shots):

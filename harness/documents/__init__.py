@@ -1,6 +1,6 @@
-"""Texts of files (CSV, TSV, JSON lines, Parquet, a folder of these) and of Hugging Face data sets.
+"""Documents from files (CSV, TSV, JSON lines, Parquet, or a folder of these) and Hugging Face data sets.
 
-Every fault of a row is a ``DocumentError`` that names the file and the row (1 is the first data row).
+A fault in a row is a ``DocumentError`` that names the file and the row (1 is the first data row).
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from hashlib import sha256
 from itertools import islice
 from math import isnan
 from pathlib import Path
-from typing import Any
 
 from harness.core import Document, DocumentOptions, canonical
 from harness.documents import hub
@@ -29,16 +28,19 @@ TEXT_COLUMNS = ("text", "review", "sentence", "content")
 LABEL_COLUMNS = ("label", "labels", "sentiment", "polarity")
 ID_COLUMN = "id"
 
-Known = Mapping[str, str]
+Spellings = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class _RowFormat:
-    """How the rows of a task are read: what ``read`` is given, made ready."""
+class _Layout:
+    """The layout of a task's rows: the arguments of ``read``, prepared.
+
+    ``spellings`` maps lower-case spellings to labels.
+    """
 
     options: DocumentOptions
     labels: tuple[str, ...]
-    known: Known
+    spellings: Spellings
     clean: Callable[[str], str]
     adapt: Callable[[Row], Row | None]
     multi_label: bool
@@ -56,22 +58,25 @@ def read(
     paragraphs: bool = False,
     numbered: bool = True,
 ) -> Iterator[Document]:
-    """The documents that ``options`` name, gold labels checked against ``labels``.
+    """Yield the documents that ``options`` select, with gold labels checked against ``labels``.
 
-    ``aliases`` maps other spellings (lower case) to labels; ``numbered``: an integer is the place of a label
-    in ``labels``, unless an alias says otherwise. ``clean`` mends the text before use. ``adapt`` brings the
-    columns of a published layout into ours (text, label, id), None for a row that is not of the task.
-    ``paragraphs``: a text may be a list of paragraphs, joined by line breaks. With ``multi_label``, several
-    labels in one field are a list, or stand between semicolons or commas; none of them is ``None``.
+    ``aliases`` maps other spellings (lower case) to labels. With ``numbered``, an integer is an index into
+    ``labels`` unless an alias says otherwise. ``clean`` corrects each text before use. ``adapt`` maps the
+    columns of a published layout to ours (text, label, id), or returns None for a row that is not part of the
+    task. With ``paragraphs``, a text may be a list of paragraphs, which are joined by line breaks. With
+    ``multi_label``, a field may hold several labels, as a list or separated by semicolons or commas; ``None``
+    stands for no label.
+
+    Raises ``DocumentError`` for a fault in the options, a file or a row.
     """
-    known = {str(place): label for place, label in enumerate(labels)} if numbered else {}
-    known |= dict(aliases or {}) | {label.lower(): label for label in labels}
-    reading = _RowFormat(options, tuple(labels), known, clean, adapt, multi_label, paragraphs)
-    return islice(_documents(reading), options.limit)
+    spellings = {str(place): label for place, label in enumerate(labels)} if numbered else {}
+    spellings |= dict(aliases or {}) | {label.lower(): label for label in labels}
+    layout = _Layout(options, tuple(labels), spellings, clean, adapt, multi_label, paragraphs)
+    return islice(_documents(layout), options.limit)
 
 
 def sample(file: str) -> str:
-    """The path of a bundled file of texts."""
+    """Return the path of a bundled file of texts."""
     return str(DATA / file)
 
 
@@ -82,15 +87,15 @@ def label_names(name: str, key: str = "names") -> tuple[str, ...]:
 
 
 def files(path: str | Path | None) -> list[Path]:
-    """The data files that ``path`` stands for. Raises ``DocumentError``."""
+    """Return the data files at ``path``, a file or a folder. Raises ``DocumentError``."""
     if path is None:
-        raise DocumentError("no texts are given: use --data FILE")
+        raise DocumentError("no texts to read: use --data FILE")
     path = Path(path)
     if path.is_dir():
-        found = sorted(p for p in path.iterdir() if p.suffix.lower() in SUFFIXES)
-        if not found:
+        data_files = sorted(p for p in path.iterdir() if p.suffix.lower() in SUFFIXES)
+        if not data_files:
             raise DocumentError(f"{path}: no {', '.join(SUFFIXES)} file in this folder")
-        return found
+        return data_files
     if not path.exists():
         raise DocumentError(f"{path}: no such file")
     if path.suffix.lower() not in SUFFIXES:
@@ -99,49 +104,50 @@ def files(path: str | Path | None) -> list[Path]:
 
 
 def digest(options: DocumentOptions) -> str:
-    """SHA-256 over the data files, so that a run knows when its texts have changed; of a data set of the hub,
-    over its name and revision."""
+    """Return a SHA-256 of the data files, so that a run can tell when its texts have changed.
+
+    For a data set of the hub, it covers the name and revision; for a local one, its files too.
+    """
     total = sha256()
     if options.dataset is not None:
         total.update(canonical((options.dataset, options.name, options.split, options.revision)).encode())
-        found = sorted(path for path in Path(options.dataset).rglob("*") if path.is_file())
+        paths = sorted(path for path in Path(options.dataset).rglob("*") if path.is_file())
     else:
-        found = files(options.path)
-    for file in found:
+        paths = files(options.path)
+    for file in paths:
         with file.open("rb") as stream:
             while block := stream.read(1 << 20):
                 total.update(block)
     return total.hexdigest()
 
 
-def _documents(reading: _RowFormat) -> Iterator[Document]:
-    options = reading.options
+def _documents(layout: _Layout) -> Iterator[Document]:
+    options = layout.options
     if options.dataset is not None:
-        yield from _source(hub.rows(options, reading.labels), reading, hub.title(options), "", set())
+        yield from _source(hub.rows(options, layout.labels), layout, hub.title(options), "", set())
         return
     paths, seen = files(options.path), set[str]()
     several = len(paths) > 1
     short = len({path.stem for path in paths}) == len(paths)
     for path in paths:
-        found = file_rows(path, reading.known, options.text_column, TEXT_COLUMNS)
+        rows = file_rows(path, layout.spellings, options.text_column, TEXT_COLUMNS)
         prefix = f"{path.stem if short else path.name}:" if several else ""
-        yield from _source(found, reading, str(path), prefix, seen)
+        yield from _source(rows, layout, str(path), prefix, seen)
 
 
 def _source(
-    rows: Iterator[Row], reading: _RowFormat, source: str, prefix: str, seen: set[str]
+    rows: Iterator[Row], layout: _Layout, source: str, prefix: str, seen: set[str]
 ) -> Iterator[Document]:
-    """The documents of one file or data set; ``seen`` holds the ids so far."""
+    """Yield the documents of one file or data set; ``seen`` collects the ids."""
     number = 0
     for number, published in enumerate(rows, 1):
-        row = reading.adapt(published)
+        row = layout.adapt(published)
         if row is None:
             continue
-        document = _document(row, reading, source, number, prefix)
+        document = _document(row, layout, source, number, prefix)
         if document.id in seen:
             raise DocumentError(
-                f"{source}: row {number}: id {document.id!r} is given twice"
-                " (a row without an id has its number)"
+                f"{source}: row {number}: duplicate id {document.id!r} (a row without an id takes its number)"
             )
         seen.add(document.id)
         yield document
@@ -149,27 +155,27 @@ def _source(
         raise DocumentError(f"{source}: no rows")
 
 
-def _document(row: Row, reading: _RowFormat, source: str, number: int, prefix: str) -> Document:
-    where, options = f"{source}: row {number}", reading.options
+def _document(row: Row, layout: _Layout, source: str, number: int, prefix: str) -> Document:
+    where, options = f"{source}: row {number}", layout.options
     text_column = _column(row, options.text_column, TEXT_COLUMNS, source)
     if text_column is None:
         raise DocumentError(
-            f"{source}: no column named {' or '.join(TEXT_COLUMNS)}: it has {', '.join(row)}; "
+            f"{source}: no column named {' or '.join(TEXT_COLUMNS)}: the columns are {', '.join(row)}; "
             "name yours with --text-column"
         )
-    text = _text(row[text_column], reading, where, text_column)
+    text = _text(row[text_column], layout, where, text_column)
     label_column = _column(row, options.label_column, LABEL_COLUMNS, source)
-    labels = _labels(row[label_column], reading, where) if label_column is not None else None
+    labels = _labels(row[label_column], layout, where) if label_column is not None else None
     name = str(row[ID_COLUMN]) if row.get(ID_COLUMN) not in (None, "") else str(number)
     return Document(prefix + _encodable(name, where, ID_COLUMN), text, labels)
 
 
-def _text(value: Any, reading: _RowFormat, where: str, column: str) -> str:
-    if reading.paragraphs and isinstance(value, list) and all(isinstance(part, str) for part in value):
+def _text(value: object, layout: _Layout, where: str, column: str) -> str:
+    if layout.paragraphs and isinstance(value, list) and all(isinstance(part, str) for part in value):
         value = "\n".join(value)
     if not isinstance(value, str):
         raise DocumentError(f"{where}: {column!r} is {type(value).__name__}, not text")
-    text = reading.clean(value)
+    text = layout.clean(value)
     if not text.strip():
         raise DocumentError(f"{where}: {column!r} is empty")
     return _encodable(text, where, column)
@@ -183,30 +189,32 @@ def _encodable(text: str, where: str, column: str) -> str:
     return text
 
 
-def _column(row: Row, asked: str | None, usual: Sequence[str], source: str) -> str | None:
-    if asked is not None and asked not in row:
-        raise DocumentError(f"{source}: no column {asked!r}: it has {', '.join(row)}")
-    return asked or next((name for name in usual if name in row), None)
+def _column(row: Row, chosen: str | None, usual: Sequence[str], source: str) -> str | None:
+    if chosen is not None and chosen not in row:
+        raise DocumentError(f"{source}: no column {chosen!r}: the columns are {', '.join(row)}")
+    return chosen or next((name for name in usual if name in row), None)
 
 
-def _labels(value: Any, reading: _RowFormat, where: str) -> frozenset[str] | None:
-    if isinstance(value, float):  # a column of integers with gaps, as pandas writes it
-        value = None if isnan(value) else int(value) if value.is_integer() else value
+def _labels(value: object, layout: _Layout, where: str) -> frozenset[str] | None:
+    if isinstance(value, float) and isnan(value):
+        value = None
+    elif isinstance(value, float) and value.is_integer():  # as pandas writes integers with missing values
+        value = int(value)
     if value is None or (isinstance(value, str) and not value.strip()):
         return None
-    values = _several(value, reading.known) if reading.multi_label else value
+    values = _several(value, layout.spellings) if layout.multi_label else value
     values = values if isinstance(values, list) else [values]
-    if not reading.multi_label and len(values) != 1:
-        raise DocumentError(f"{where}: {len(values)} labels where the task has one a text")
-    for one in values:
-        if str(one).strip().lower() not in reading.known:
-            raise DocumentError(f"{where}: unknown label {one!r}: the task has {_few(reading.labels)}")
-    return frozenset(reading.known[str(one).strip().lower()] for one in values)
+    if not layout.multi_label and len(values) != 1:
+        raise DocumentError(f"{where}: {len(values)} labels, but the task takes one per text")
+    for spelling in values:
+        if str(spelling).strip().lower() not in layout.spellings:
+            raise DocumentError(f"{where}: unknown label {spelling!r}: the labels are {_few(layout.labels)}")
+    return frozenset(layout.spellings[str(spelling).strip().lower()] for spelling in values)
 
 
-def _several(value: Any, known: Known) -> Any:
-    """The labels in one field of a table: a JSON list, or parts between semicolons or else commas."""
-    if not isinstance(value, str) or value.strip().lower() in known:
+def _several(value: object, spellings: Spellings) -> object:
+    """Split a table field into labels: a JSON list, or parts separated by semicolons or else commas."""
+    if not isinstance(value, str) or value.strip().lower() in spellings:
         return value
     if value.strip().lower() in ("none", "[]"):
         return []

@@ -1,26 +1,24 @@
-"""Rows of data sets of the Hugging Face hub, or of a local folder of that kind: the extra ``[datasets]``."""
+"""Rows of data sets on the Hugging Face hub, or in a folder of the same layout (extra ``[datasets]``)."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from harness.core import DocumentOptions
+from harness.documents.rows import Row
 from harness.errors import DocumentError
-
-Row = Mapping[str, Any]
 
 
 def title(options: DocumentOptions) -> str:
-    """How a data set is named in messages: ``stanfordnlp/imdb test``."""
+    """Return the name of a data set for messages: ``stanfordnlp/imdb test``."""
     return " ".join(str(part) for part in (options.dataset, options.name, options.split) if part)
 
 
 def rows(options: DocumentOptions, labels: Collection[str]) -> Iterator[Row]:
-    """The rows, streamed. Class numbers become names where all the names are ``labels`` of the task.
+    """Stream the rows, with class numbers replaced by names where all names of a column are ``labels``.
 
-    Raises ``DocumentError``.
+    Raises ``DocumentError`` where the extra, the split or the revision is missing, or reading fails.
     """
     try:
         import datasets
@@ -30,11 +28,11 @@ def rows(options: DocumentOptions, labels: Collection[str]) -> Iterator[Row]:
         ) from error
     local = Path(str(options.dataset)).exists()
     if options.split is None:
-        raise DocumentError(f"{options.dataset}: say which split, with --split test")
+        raise DocumentError(f"{options.dataset}: name its split, such as --split test")
     if options.revision is None and not local:
         raise DocumentError(
-            f"{options.dataset}: say which commit, with --revision, so that the run can be repeated "
-            "(or --revision main for whatever is there today)"
+            f"{options.dataset}: pin a commit with --revision, so that the run can be repeated "
+            "(or use --revision main for the current state)"
         )
     try:
         stream = datasets.load_dataset(
@@ -49,23 +47,23 @@ def rows(options: DocumentOptions, labels: Collection[str]) -> Iterator[Row]:
             yield {key: _named(value, names[key]) if key in names else value for key, value in row.items()}
     except DocumentError:
         raise
-    except Exception as error:  # the library raises whatever the transport and the format raise
-        said = str(error).strip().splitlines() or [type(error).__name__]
-        raise DocumentError(f"{title(options)}: {said[0]}") from error
+    except Exception as error:  # whatever the transport and the format raise
+        reason = str(error).strip().splitlines() or [type(error).__name__]
+        raise DocumentError(f"{title(options)}: {reason[0]}") from error
 
 
-def _class_names(features: Mapping[str, Any] | None, labels: Collection[str]) -> dict[str, list[str]]:
-    """The class names of the columns that have some, where all of them are labels of the task."""
-    found: dict[str, list[str]] = {}
+def _class_names(features: Mapping[str, object] | None, labels: Collection[str]) -> dict[str, list[str]]:
+    """Return the class names of each column that has them, where all are labels of the task."""
+    class_names: dict[str, list[str]] = {}
     folded = {label.lower() for label in labels}
     for key, feature in (features or {}).items():
         names = getattr(getattr(feature, "feature", feature), "names", None)
         if names and folded.issuperset(name.lower() for name in names):
-            found[key] = list(names)
-    return found
+            class_names[key] = list(names)
+    return class_names
 
 
-def _named(value: Any, names: list[str]) -> Any:
+def _named(value: object, names: list[str]) -> object:
     if isinstance(value, list):
-        return [_named(one, names) for one in value]
+        return [_named(item, names) for item in value]
     return names[value] if isinstance(value, int) and 0 <= value < len(names) else value

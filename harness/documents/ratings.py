@@ -1,31 +1,31 @@
-"""What the tasks that rate a text have in common: their scale, and texts that need no gold rating."""
+"""What the rating tasks share: their scale, and texts without a gold rating."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 from harness import documents
-from harness.core import Document, DocumentOptions, Task
+from harness.core import Document, DocumentOptions, JsonObject, Task
 
 HUNDREDTHS = tuple(f"{hundredths / 100:.2f}" for hundredths in range(101))
 MOST_STEPS = 9
 
 
 def read(options: DocumentOptions) -> Iterator[Document]:
-    """The texts alone: columns of labels and scores are left unread."""
+    """Yield the texts only, ignoring columns of labels and scores."""
     return documents.read(options, (), adapt=_text_alone)
 
 
 def rating(name: str, title: str) -> Task:
-    """The task of rating a text for ``name`` with the prompt of that name.
+    """Return the task of rating a text for ``name``, with the prompt of that name.
 
-    From 0.00 to 1.00, or with the option ``scale`` = N in whole numbers from 0 to N, which are single digits
-    so that a model with log-probabilities gives each of them one.
+    The scale runs from 0.00 to 1.00 or, with the option ``scale`` = N, over the whole numbers from 0 to N.
+    These are single digits, so that a model with log-probabilities assigns one to each step.
     """
 
-    def configure(options: Mapping[str, Any]) -> Task:
+    def configure(options: JsonObject) -> Task:
+        """Return the task on the scale of ``options``. Raises ``ValueError``."""
         return task if "scale" not in options else replace(task, labels=_scale(options["scale"]))
 
     task = Task(
@@ -44,13 +44,13 @@ def rating(name: str, title: str) -> Task:
     return task
 
 
-def _scale(asked: Any) -> tuple[str, ...]:
+def _scale(scale: object) -> tuple[str, ...]:
     try:
-        highest = int(asked)
+        highest = int(str(scale))
     except (TypeError, ValueError):
         highest = 0
-    if not 2 <= highest <= MOST_STEPS or str(asked) != str(highest):
-        raise ValueError(f"scale: give a whole number from 2 to {MOST_STEPS}, not {asked!r}")
+    if not 2 <= highest <= MOST_STEPS or str(scale) != str(highest):
+        raise ValueError(f"scale: give a whole number from 2 to {MOST_STEPS}, not {scale!r}")
     return tuple(map(str, range(highest + 1)))
 
 

@@ -1,4 +1,4 @@
-"""Rows of CSV, TSV, JSON lines and Parquet files, streamed, strictly UTF-8."""
+"""Rows of CSV, TSV, JSON lines and Parquet files, streamed and strictly UTF-8."""
 
 from __future__ import annotations
 
@@ -18,10 +18,13 @@ PARQUET_ROWS = 1000
 Row = Mapping[str, Any]
 
 
-def rows(path: Path, known: Container[str], asked: str | None, columns: Collection[str]) -> Iterator[Row]:
-    """The rows of the file at ``path``. Raises ``DocumentError``.
+def rows(
+    path: Path, labels: Container[str], text_column: str | None, columns: Collection[str]
+) -> Iterator[Row]:
+    """Yield the rows of the file at ``path``. Raises ``DocumentError``.
 
-    ``known`` (labels) and ``columns`` (of the text; ``asked``: the user's) tell a header from data.
+    ``labels`` (their spellings), ``columns`` (usual names of the text column) and ``text_column`` (the user's
+    choice) help to tell a header from data.
     """
     if path.stat().st_size == 0:
         raise DocumentError(f"{path}: the file is empty")
@@ -30,7 +33,7 @@ def rows(path: Path, known: Container[str], asked: str | None, columns: Collecti
         return _parquet_rows(path)
     if suffix in (".jsonl", ".ndjson"):
         return _json_rows(path)
-    return _table_rows(path, known, {*columns, asked})
+    return _table_rows(path, labels, {*columns, text_column})
 
 
 def _parquet_rows(path: Path) -> Iterator[Row]:
@@ -51,18 +54,18 @@ def _json_rows(path: Path) -> Iterator[Row]:
         number += 1
         try:
             row = json.loads(line)
-        except (ValueError, RecursionError) as error:  # a number too long, or brackets too deep, to be read
+        except (ValueError, RecursionError) as error:  # or a number too long, or brackets nested too deep
             raise DocumentError(f"{path}: row {number}: not valid JSON: {error}") from error
         if not isinstance(row, dict):
             raise DocumentError(f"{path}: row {number}: not a JSON object")
         yield row
 
 
-def _table_rows(path: Path, known: Container[str], columns: Collection[str | None]) -> Iterator[Row]:
+def _table_rows(path: Path, labels: Container[str], columns: Collection[str | None]) -> Iterator[Row]:
     csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
     first = next(_lines(path))
     tabs = path.suffix.lower() == ".tsv" or ("\t" in first and not _is_header(first, columns))
-    # In tab-separated data a quotation mark is a character like any other, unless a field begins with it.
+    # In tab-separated data a quotation mark is an ordinary character unless a field begins with it.
     reader = csv.reader(
         _lines(path),
         delimiter="\t" if tabs else ",",
@@ -73,17 +76,17 @@ def _table_rows(path: Path, known: Container[str], columns: Collection[str | Non
     try:
         header = next(reader)
         rows: Iterator[list[str]] = reader
-        if tabs and _is_data(header, known, columns):
+        if tabs and _is_data(header, labels, columns):
             header, rows = ["label", "text"], chain([header], reader)
         if len(set(header)) < len(header):
-            raise DocumentError(f"{path}: two columns have one name: {', '.join(header)}")
+            raise DocumentError(f"{path}: duplicate column name: {', '.join(header)}")
         for fields in rows:
             if not fields:
                 continue
             number += 1
             if len(fields) != len(header):
                 raise DocumentError(
-                    f"{path}: row {number}: {len(fields)} fields where the header has {len(header)}"
+                    f"{path}: row {number}: {len(fields)} fields, but the header has {len(header)}"
                 )
             yield dict(zip(header, (map(_unquote, fields) if tabs else fields), strict=True))
     except csv.Error as error:
@@ -91,13 +94,16 @@ def _table_rows(path: Path, known: Container[str], columns: Collection[str | Non
 
 
 def _is_header(line: str, columns: Collection[str | None]) -> bool:
-    """Whether a line names a text column when read with commas."""
+    """Return whether a line, read as comma-separated, names a text column."""
     return not set(columns).isdisjoint(next(csv.reader([line]), []))
 
 
-def _is_data(first: Sequence[str], known: Container[str], columns: Collection[str | None]) -> bool:
-    """Two fields, the first a label: data without a header (IMDB in BiasFinder's form)."""
-    return len(first) == 2 and first[0].strip().lower() in known and first[1] not in columns
+def _is_data(first: Sequence[str], labels: Container[str], columns: Collection[str | None]) -> bool:
+    """Return whether a first line is data, not a header: two fields, the first a label.
+
+    IMDB in BiasFinder's form is such a file.
+    """
+    return len(first) == 2 and first[0].strip().lower() in labels and first[1] not in columns
 
 
 def _unquote(field: str) -> str:
@@ -118,7 +124,10 @@ def _lines(path: Path) -> Iterator[str]:
 
 
 def _undecodable(path: Path) -> int:
-    """The first line that is not UTF-8: text is decoded in blocks, long before its line is reached."""
+    """Return the number of the first line that is not UTF-8.
+
+    Text is decoded in blocks, so that decoding fails long before that line is reached.
+    """
     number = 0
     with path.open("rb") as stream:
         for number, line in enumerate(stream, 1):  # noqa: B007

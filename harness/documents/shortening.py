@@ -1,8 +1,8 @@
-"""Documents that do not fit the model are shortened before they are mutated, at a sentence end.
+"""Shortens documents that do not fit the model, at the end of a sentence, before they are mutated.
 
-So all members of a group are cut at the same place, and no mutant is made whose changed word would lie
-outside. Tokens are counted by the model's own tokenizer where it is at hand in this process, else estimated
-from characters, the same way every time: what is asked must not depend on whether a server answers.
+All members of a group are thus cut at the same place, and every changed word lies within the text. Tokens are
+counted by the model's own tokenizer if it is available in this process, else estimated from characters,
+always in the same way: the requests must not depend on whether a server answers.
 """
 
 from __future__ import annotations
@@ -22,19 +22,24 @@ _WORD_END = re.compile(r"\S(?=\s)")
 
 @dataclass(frozen=True)
 class Shortener:
-    """Cuts documents to at most ``limit`` tokens; None leaves all as they are."""
+    """Cuts documents to at most ``limit`` tokens; with None, leaves all as they are."""
 
     limit: int | None
     count: Callable[[str], int] = text_bound
 
     def fits(self, document: Document) -> bool:
-        """Counted only where the text's bytes leave it open: a tokenizer may have a model to load."""
+        """Return whether ``document`` is within the limit.
+
+        Tokens are counted only where the number of bytes does not settle it, since a tokenizer may load a
+        model.
+        """
         if self.limit is None:
             return True
         most = len(document.text.encode("utf-8", "surrogatepass")) + SPECIAL_TOKENS
         return most <= self.limit or self.count(document.text) <= self.limit
 
     def shortened(self, documents: Iterator[Document]) -> Iterator[Document]:
+        """Yield ``documents``, each cut to the limit where it exceeds it."""
         for document in documents:
             yield document if self.fits(document) else replace(document, text=self._cut(document.text))
 

@@ -1,4 +1,4 @@
-"""Scores of the Stanford Sentiment Treebank as labels, with its official cut-offs."""
+"""Scores of the Stanford Sentiment Treebank as labels, by its official cut-offs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ CLASSES = ("Negative", "Neutral", "Positive")
 
 
 def labelled(row: Row) -> Row:
-    """``row`` with the label of its score. What is no score from 0 to 1 stays, an unknown label."""
+    """Return ``row`` with the label of its score.
+
+    A value that is not a score from 0 to 1 becomes the label as it is, which is then reported as unknown.
+    """
     try:
         score = float(row["score"])
     except (TypeError, ValueError):

@@ -1,6 +1,7 @@
-"""Constituency trees of texts: Stanza's, or without it flat phrases projected from spaCy's dependencies.
+"""Constituency trees of texts, from Stanza or, without it, flat phrases projected from spaCy's dependencies.
 
-Both give a tree a sentence, its leaves with the offsets of their words, in the labels of the Penn Treebank.
+Both yield one tree for each sentence, with Penn Treebank labels; leaves carry the character offsets of their
+words.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from itertools import takewhile
-from typing import Any
+from typing import TYPE_CHECKING
 
 from harness.errors import ParserError
 from harness.language.parsed_text import ParsedText
@@ -18,12 +19,16 @@ from harness.language.parsers.stanza_parser import find_models
 from harness.language.spacy_docs import reading
 from harness.language.trees import ROOT, Tree, phrase
 
+if TYPE_CHECKING:
+    from stanza.models.common.doc import Sentence, Token, Word
+    from stanza.models.constituency.parse_tree import Tree as StanzaTree
+
 Trees = list[tuple[Tree, ...]]
 
 KINDS = ("stanza", "flat")
 UNREAD = ("ner", "lemmatizer", "attribute_ruler")
 PROCESSORS = "tokenize,pos,constituency"
-# Dependents that stay words where nothing depends on them: the Treebank puts no phrase over them.
+# Dependents that stay bare words if they have none themselves: the Treebank puts no phrase over them.
 BARE = frozenset(
     [
         *("det", "predet", "amod", "nummod", "compound", "poss", "case", "aux", "auxpass", "neg", "cc"),
@@ -58,21 +63,21 @@ OTHER_PHRASES = {
 
 
 class StanzaConstituency:
-    """Stanza's constituency parser, over the tokens and tags that Stanza finds itself.
+    """Stanza's constituency parser, over Stanza's own tokens and tags.
 
-    ``chosen`` is what ``StanzaParser`` takes: a package, a folder of models, or nothing; nothing is
-    downloaded. Raises ``ParserError``.
+    ``chosen`` is a package, a folder of models, or empty for the default, as for ``StanzaParser``. Nothing is
+    downloaded. Raises ``ParserError`` where the extra or its models are missing.
     """
 
     def __init__(self, chosen: str = "") -> None:
         if not find_spec("stanza"):
-            raise ParserError("trees by stanza need an extra: pip install 'hinter-harness[stanza]'")
+            raise ParserError("Stanza's trees need an extra: pip install 'hinter-harness[stanza]'")
         import stanza
         from stanza.pipeline.core import PipelineRequirementsException
 
         folder, package = find_models(chosen)
         try:
-            self._pipeline: Any = stanza.Pipeline(
+            self._pipeline = stanza.Pipeline(
                 "en",
                 dir=folder,
                 package=package,
@@ -83,17 +88,21 @@ class StanzaConstituency:
         except (OSError, ValueError, RuntimeError, PipelineRequirementsException) as error:
             reason = " ".join(str(error).split())[:200]
             raise ParserError(
-                f"Stanza's {package} in {folder} has no constituency parser that loads: {reason}"
+                f"Stanza's {package} in {folder} has no usable constituency parser: {reason}"
             ) from error
         self.name = f"stanza constituency:{package} {stanza.__version__}"
 
     def trees(self, texts: Sequence[str]) -> Trees:
-        found = self._pipeline.bulk_process(list(texts)) if texts else []
-        return [tuple(map(_stanza_tree, document.sentences)) for document in found]
+        """Return the trees of each text, one for each sentence."""
+        documents = self._pipeline.bulk_process(list(texts)) if texts else []
+        return [tuple(map(_stanza_tree, document.sentences)) for document in documents]
 
 
 class FlatConstituency:
-    """Phrases over the words that depend on a head, labelled by the head's part of speech."""
+    """Phrases over the words that depend on a head, labelled by the head's part of speech.
+
+    Raises ``ParserError`` where the spaCy pipeline does not load.
+    """
 
     def __init__(self, pipeline: str | None = None) -> None:
         pipeline = pipeline or default_pipeline()
@@ -101,45 +110,49 @@ class FlatConstituency:
         self.name = f"flat phrases of spacy:{pipeline} {self._nlp.meta['version']}"
 
     def trees(self, texts: Sequence[str]) -> Trees:
+        """Return the trees of each text, one for each sentence."""
         return [projected(reading(doc, doc.text)) for doc in self._nlp.pipe(texts)]
 
 
 def load(kind: str | None = None) -> StanzaConstituency | FlatConstituency:
-    """Trees by ``stanza``, ``stanza:PACKAGE_OR_FOLDER``, ``flat`` or ``flat:PIPELINE``.
+    """Load trees by ``stanza``, ``stanza:PACKAGE_OR_FOLDER``, ``flat`` or ``flat:PIPELINE``.
 
-    None: Stanza where the extra and its models are installed, else flat phrases; the name says which.
-    Raises ``ParserError``.
+    With None, use Stanza where the extra and its models are installed, else flat phrases; the ``name`` of the
+    result tells which. Raises ``ParserError``.
     """
-    name, _, rest = (kind or "").partition(":")
+    name, _, variant = (kind or "").partition(":")
     if name == "stanza":
-        return StanzaConstituency(rest)
+        return StanzaConstituency(variant)
     if name == "flat":
-        return FlatConstituency(rest or None)
+        return FlatConstituency(variant or None)
     if name:
-        raise ParserError(f"unknown trees {kind!r}: use {' or '.join(KINDS)}")
+        raise ParserError(f"unknown kind of trees {kind!r}: use {' or '.join(KINDS)}")
     if find_spec("stanza"):
         try:
             return StanzaConstituency()
         except ParserError:
-            pass  # the extra without its models
+            pass  # the extra is installed without its models
     return FlatConstituency()
 
 
 def projected(read: ParsedText) -> tuple[Tree, ...]:
-    """A tree for each sentence of a dependency parse."""
+    """Return one tree for each sentence of a dependency parse."""
     roots = [i for i, token in enumerate(read.tokens) if token.head == i and token.tag != "_SP"]
     return tuple(phrase(ROOT, [_Projection(read).clause(root)]) for root in roots)
 
 
 class _Projection:
-    """Phrases of one reading. A clause holds its subject side and its verb phrase; auxiliaries nest, a noun's
-    core is a phrase of its own before what follows it, and what closes a sentence belongs to the clause."""
+    """Builds the phrases of one reading.
+
+    A clause holds its subject side and its verb phrase. Auxiliaries nest; the core of a noun phrase becomes a
+    phrase of its own before whatever follows it; closing punctuation belongs to the clause.
+    """
 
     def __init__(self, read: ParsedText) -> None:
         self._read = read
 
     def clause(self, head: int) -> Tree:
-        """The sentence or clause around ``head``: S over a verb, FRAG over anything else."""
+        """Return the sentence or clause around ``head``: S over a verb, FRAG over anything else."""
         left, right = self._dependents(head)
         closing = self._closing(right)
         right = right[: len(right) - len(closing)]
@@ -167,7 +180,7 @@ class _Projection:
         return self._phrase(index, left, right)
 
     def _subordinate(self, index: int) -> Tree:
-        """A dependent clause: SBAR over its mark and an S; a bare S without a mark."""
+        """Return a dependent clause: SBAR over its mark and an S, or a bare S without a mark."""
         whole = self.clause(index)
         marks = {self._read.tokens[d].start for d in self._read.children[index] if self._dep(d) == "mark"}
         first = whole.children[0]
@@ -176,14 +189,16 @@ class _Projection:
         return whole
 
     def _verb_phrase(self, head: int, left: Sequence[int], right: Sequence[int]) -> Tree:
-        """Each auxiliary opens a VP that holds the next."""
+        """Return a verb phrase in which each auxiliary opens a VP that holds the next."""
         for at, index in enumerate(left):
             if self._dep(index) in AUXILIARIES and not self._read.children[index]:
                 before = [self._child(d, head) for d in left[:at]]
                 after = left[at + 1 :]
-                own = list(takewhile(lambda d: self._dep(d) == "neg", after))
-                inside = [self._leaf(index), *(self._child(d, head) for d in own)]
-                return phrase("VP", [*before, *inside, self._verb_phrase(head, after[len(own) :], right)])
+                negations = list(takewhile(lambda d: self._dep(d) == "neg", after))
+                inside = [self._leaf(index), *(self._child(d, head) for d in negations)]
+                return phrase(
+                    "VP", [*before, *inside, self._verb_phrase(head, after[len(negations) :], right)]
+                )
         words = [*(self._child(d, head) for d in left), self._leaf(head)]
         return phrase("VP", [*words, *(self._child(d, head) for d in right)])
 
@@ -196,12 +211,15 @@ class _Projection:
         return phrase(label, [*core, *after])
 
     def _closing(self, right: Sequence[int]) -> Sequence[int]:
-        closing = list(takewhile(lambda d: self._dep(d) == "punct", reversed(right)))
+        closing = list(takewhile(self._closes, reversed(right)))
         return closing[::-1]
 
+    def _closes(self, index: int) -> bool:
+        return self._dep(index) == "punct" and self._dependents(index) == ([], [])
+
     def _dependents(self, head: int) -> tuple[list[int], list[int]]:
-        found = [d for d in self._read.children[head] if self._tag(d) != "_SP"]
-        return [d for d in found if d < head], [d for d in found if d > head]
+        dependents = [d for d in self._read.children[head] if self._tag(d) != "_SP"]
+        return [d for d in dependents if d < head], [d for d in dependents if d > head]
 
     def _leaf(self, index: int) -> Tree:
         token = self._read.tokens[index]
@@ -218,19 +236,19 @@ def _label(tag: str) -> str:
     return OTHER_PHRASES.get(tag) or PHRASES.get(tag[:1], "X")
 
 
-def _stanza_tree(sentence: Any) -> Tree:
-    """Stanza's tree with the offsets of its words; a word inside a token of several has the token's."""
+def _stanza_tree(sentence: Sentence) -> Tree:
+    """Convert Stanza's tree, adding word offsets; a word of a multi-word token takes the token's offsets."""
     spans = iter([_span(word, token) for token in sentence.tokens for word in token.words])
     return _with_offsets(sentence.constituency, spans)
 
 
-def _span(word: Any, token: Any) -> tuple[int, int]:
+def _span(word: Word, token: Token) -> tuple[int, int]:
     if word.start_char is None:
         return token.start_char, token.end_char
     return word.start_char, word.end_char
 
 
-def _with_offsets(tree: Any, spans: Iterator[tuple[int, int]]) -> Tree:
+def _with_offsets(tree: StanzaTree, spans: Iterator[tuple[int, int]]) -> Tree:
     if tree.is_preterminal():
         return Tree(tree.label, (), *next(spans))
     return phrase(tree.label, [_with_offsets(child, spans) for child in tree.children])

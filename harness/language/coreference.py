@@ -1,8 +1,8 @@
-"""Which expressions of a text mean the same person: resolvers behind one small interface.
+"""Coreference: which expressions in a text refer to the same person, by resolvers behind one small interface.
 
-The built-in resolver links by rules over a spaCy parse: matching names, appositions and predicates, and
-for pronouns the most salient antecedent that agrees in gender and number (after Lappin and Leass 1994,
-*An Algorithm for Pronominal Anaphora Resolution*, with fewer factors).
+The built-in resolver links by rules over a spaCy parse: matching names, appositions and predicates, and for
+pronouns the most salient antecedent that agrees in gender and number (after Lappin and Leass 1994, *An
+Algorithm for Pronominal Anaphora Resolution*, with fewer factors).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ RESOLVERS = ("rules", "coreferee", "fastcoref", "stanza")
 
 
 class RuleResolver:
-    """The default: needs nothing but the spaCy pipeline."""
+    """The default resolver, which needs nothing but the spaCy pipeline."""
 
     def __init__(self, reader: Reader, words: Vocabulary | None = None) -> None:
         self._reader = reader
@@ -35,21 +35,26 @@ class RuleResolver:
         self.name = f"rules over {reader.name}"
 
     def resolve(self, texts: Iterable[str]) -> Iterator[Resolution]:
+        """Yield the resolution of each text, in order."""
         for reading in self._reader.read(texts):
             yield Resolution(reading, link(reading, find(reading, self._words)))
 
     def entities(self, text: str) -> tuple[Entity, ...]:
+        """Return the entities of ``text``."""
         return next(self.resolve([text])).entities
 
 
 def load(name: str = "rules", pipeline: str | None = None) -> Resolver:
-    """The resolver called ``name``: rules, coreferee, fastcoref or stanza. Raises ``ParserError``."""
+    """Load the resolver called ``name``: rules, coreferee, fastcoref or stanza.
+
+    Raises ``ParserError`` for an unknown name and where a resolver is not installed.
+    """
     if name not in RESOLVERS:
         raise ParserError(f"unknown coreference resolver {name!r}: use {', '.join(RESOLVERS)}")
     if name == "rules":
         from harness.language.spacy_docs import SpacyReader
 
-        return RuleResolver(SpacyReader(pipeline, vocabulary().given))
+        return RuleResolver(SpacyReader(pipeline, vocabulary().given_names))
     from harness.language import coreference_adapters
 
     return coreference_adapters.load(name, pipeline)
@@ -61,16 +66,18 @@ class _Chain:
     genders: set[Gender] = field(default_factory=set)
 
     def add(self, mention: Mention) -> None:
+        """Add ``mention`` and the gender it expresses."""
         self.mentions.append(mention)
         if mention.gender:
             self.genders.add(mention.gender)
 
     def agrees(self, gender: Gender | None) -> bool:
+        """Return whether a mention of ``gender`` may belong to the chain."""
         return gender is None or not self.genders or self.genders == {gender}
 
 
 def link(reading: ParsedText, mentions: Sequence[Mention]) -> tuple[Entity, ...]:
-    """The entities that ``mentions`` (in the order of the text) make up."""
+    """Group ``mentions``, given in text order, into entities."""
     chains: list[_Chain] = []
     of_head: dict[int, _Chain] = {}
     waiting: list[Mention] = []
@@ -86,7 +93,7 @@ def link(reading: ParsedText, mentions: Sequence[Mention]) -> tuple[Entity, ...]
     for pronoun in waiting:
         _look_ahead(reading, pronoun, chains, of_head)
     ordered = [sorted(chain.mentions, key=lambda m: m.start) for chain in chains if chain.mentions]
-    return tuple(Entity(tuple(some)) for some in sorted(ordered, key=lambda some: some[0].start))
+    return tuple(Entity(tuple(members)) for members in sorted(ordered, key=lambda members: members[0].start))
 
 
 def _antecedent(
@@ -103,7 +110,10 @@ def _antecedent(
 
 
 def _tied(reading: ParsedText, mention: Mention, of_head: dict[int, _Chain]) -> _Chain | None:
-    """What grammar says is the same: an apposition, a predicate (*she is a girl*), *actor Jake*."""
+    """Return the chain that grammar equates with ``mention``.
+
+    Such are an apposition, a predicate (*she is a girl*) and a compound (*actor Jake*).
+    """
     token = reading.tokens[mention.head]
     if token.dep == "appos":
         return of_head.get(token.head)
@@ -121,13 +131,13 @@ def _tied(reading: ParsedText, mention: Mention, of_head: dict[int, _Chain]) -> 
 
 
 def _other_name(reading: ParsedText, chain: _Chain, mention: Mention) -> bool:
-    """A list of names looks like an apposition: *Diaz, Marsden, Langella*."""
+    """Return whether the names differ: *Diaz, Marsden, Langella* is a list that parses as an apposition."""
     named = mention.kind == "name" and any(m.kind == "name" for m in chain.mentions)
     return named and not _same_name(reading, chain, mention)
 
 
 def _same_name(reading: ParsedText, chain: _Chain, mention: Mention) -> bool:
-    """One name's words are among the other's: *Drew Barrymore*, *Barrymore*, *Drew*."""
+    """Return whether one name's words are among the other's: *Drew Barrymore*, *Barrymore*, *Drew*."""
     if not chain.agrees(mention.gender):
         return False
     words = _words(reading, mention)
@@ -142,12 +152,14 @@ def _words(reading: ParsedText, mention: Mention) -> set[str]:
 
 
 def _same_noun(reading: ParsedText, mention: Mention, chains: Sequence[_Chain]) -> _Chain | None:
-    """A definite noun phrase takes up the last one with the same noun, unless it says itself which one it
-    means (*the engineer next to her*)."""
+    """Return the latest chain with the same noun as a definite noun phrase.
+
+    None where the phrase itself specifies its referent (*the engineer next to her*).
+    """
     children = reading.children[mention.head]
     determiners = {reading.lower(c) for c in children if reading.tokens[c].dep == "det"}
-    told = any(c > mention.head and reading.tokens[c].dep in POSTMODIFIERS for c in children)
-    if told or not determiners & DEFINITE:
+    specified = any(c > mention.head and reading.tokens[c].dep in POSTMODIFIERS for c in children)
+    if specified or not determiners & DEFINITE:
         return None
     word = reading.lower(mention.head)
     for chain in reversed(chains):
@@ -166,7 +178,7 @@ def _most_salient(reading: ParsedText, pronoun: Mention, chains: Sequence[_Chain
 
 
 def _salience(reading: ParsedText, pronoun: Mention, chain: _Chain) -> float | None:
-    """How likely ``chain`` is what ``pronoun`` means; None where grammar excludes it."""
+    """Score how likely ``pronoun`` refers to ``chain``; None where grammar rules it out."""
     last = chain.mentions[-1]
     place, here = reading.tokens[last.head], reading.tokens[pronoun.head]
     if place.sentence == here.sentence and _bound(reading, pronoun, last):
@@ -188,13 +200,13 @@ def _salience(reading: ParsedText, pronoun: Mention, chain: _Chain) -> float | N
 
 
 def _tells_of(reading: ParsedText, noun: int, pronoun: int) -> bool:
-    """Whether the pronoun stands in the noun's own relative clause: *one who survives with his fears*."""
+    """Return whether the pronoun is in the noun's relative clause: *one who survives with his fears*."""
     verb = who_clause(reading, noun)
     return verb is not None and verb in reading.ancestors(pronoun)
 
 
 def _bound(reading: ParsedText, pronoun: Mention, other: Mention) -> bool:
-    """Whether grammar forbids the two to be the same: *Jake saw him*, *his mother* for *his*."""
+    """Return whether grammar forbids coreference: *Jake saw him*, *his mother* for *his*."""
     if other.kind == "nominal" and other.start <= pronoun.start < other.end:
         return True
     there = reading.tokens[other.head]
@@ -205,7 +217,7 @@ def _bound(reading: ParsedText, pronoun: Mention, other: Mention) -> bool:
 
 
 def _clause(reading: ParsedText, index: int) -> int:
-    """The verb that governs ``index``, through prepositions."""
+    """Return the verb that governs ``index``, looking through prepositions."""
     for above in reading.ancestors(index):
         if reading.tokens[above].tag[:2] in ("VB", "MD"):
             return above
@@ -215,29 +227,29 @@ def _clause(reading: ParsedText, index: int) -> int:
 def _look_ahead(
     reading: ParsedText, pronoun: Mention, chains: list[_Chain], of_head: dict[int, _Chain]
 ) -> None:
-    """A pronoun with nothing before it may point forward within its sentence: *When he sings, Jake …*"""
-    own = of_head[pronoun.head]
+    """Link a pronoun without an antecedent to a name later in its sentence: *When he sings, Jake …*"""
+    pronoun_chain = of_head[pronoun.head]
     sentence = reading.tokens[pronoun.head].sentence
     for chain in chains:
         first = chain.mentions[0] if chain.mentions else None
         if (
             first
-            and chain is not own
+            and chain is not pronoun_chain
             and first.kind != "pronoun"
             and first.start > pronoun.start
             and reading.tokens[first.head].sentence == sentence
             and chain.agrees(pronoun.gender)
             and _subordinate(reading, pronoun.head, first.head)
         ):
-            for mention in own.mentions:
+            for mention in pronoun_chain.mentions:
                 chain.add(mention)
                 of_head[mention.head] = chain
-            own.mentions.clear()
+            pronoun_chain.mentions.clear()
             return
 
 
 def _subordinate(reading: ParsedText, pronoun: int, name: int) -> bool:
-    """Whether the pronoun stands in a clause or phrase below the one that the name belongs to."""
+    """Return whether the pronoun is in a clause or phrase below the one to which the name belongs."""
     return (
         reading.tokens[name].dep in SUBJECTS
         and reading.tokens[name].head in set(reading.ancestors(pronoun))

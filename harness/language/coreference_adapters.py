@@ -1,8 +1,8 @@
-"""Other coreference systems behind the same interface: coreferee, fastcoref, Stanza (extra ``[coref]``).
+"""Adapters for other coreference systems: coreferee, fastcoref and Stanza (extra ``[coref]``).
 
-Each gives clusters; what a template needs beside them (mentions by kind, persons that are spoken of once)
-comes from the same spaCy reading as the rules'. fastcoref and Stanza's coreference fetch their weights from
-a hub: these two adapters are written after their interfaces and have not been run against the weights.
+Each returns clusters. Everything else a template needs (mentions by kind, persons mentioned only once) comes
+from the same spaCy reading that the rules use. fastcoref and Stanza's coreference fetch their weights from a
+hub: these two adapters follow the documented interfaces but have not been run against the weights.
 """
 
 from __future__ import annotations
@@ -24,17 +24,19 @@ from harness.language.spacy_docs import SpacyReader, reading
 
 if TYPE_CHECKING:
     from spacy.language import Language
+    from stanza.models.common.doc import Document
+    from stanza.models.coref.coref_chain import CorefMention
 
 Clusters = Callable[[str], Sequence[Sequence[Span]]]
-COREFEREE_MODEL = "core_web_sm"  # coreferee keys its models by this name, whatever package the model is in
+COREFEREE_MODEL = "core_web_sm"  # the name by which coreferee looks up its models, whatever their package
 
 
 def load(name: str, pipeline: str | None = None) -> Resolver:
-    """The adapter called ``name``. Raises ``ParserError`` naming what is not installed."""
+    """Load the adapter called ``name``. Raises ``ParserError`` naming the missing package or model."""
     if name == "coreferee":
         return CorefereeResolver(pipeline or default_pipeline())
     clusters = _fastcoref() if name == "fastcoref" else _stanza()
-    return SpanResolver(name, SpacyReader(pipeline, vocabulary().given), clusters)
+    return SpanResolver(name, SpacyReader(pipeline, vocabulary().given_names), clusters)
 
 
 class CorefereeResolver:
@@ -45,14 +47,16 @@ class CorefereeResolver:
         self.name = f"coreferee over spacy:{pipeline} {self._nlp.meta['version']}"
 
     def resolve(self, texts: Iterable[str]) -> Iterator[Resolution]:
+        """Yield the resolution of each text, in order."""
         for text in texts:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # a small pipeline lacks the vectors that it compares
+                warnings.simplefilter("ignore")  # small pipelines lack the vectors that coreferee compares
                 doc = self._nlp(text)
             chains = [[i for m in chain for i in m.token_indexes] for chain in doc._.coref_chains]
             yield merged(reading(doc, text), chains, vocabulary())
 
     def entities(self, text: str) -> tuple[Entity, ...]:
+        """Return the entities of ``text``."""
         return next(self.resolve([text])).entities
 
 
@@ -67,42 +71,44 @@ class SpanResolver:
         self.name = f"{name} beside {reader.name}"
 
     def resolve(self, texts: Iterable[str]) -> Iterator[Resolution]:
+        """Yield the resolution of each text, in order."""
         for read in self._reader.read(texts):
-            chains = [[head_of(read, span) for span in some] for some in self._clusters(read.text)]
+            chains = [[head_of(read, span) for span in cluster] for cluster in self._clusters(read.text)]
             yield merged(read, chains, vocabulary())
 
     def entities(self, text: str) -> tuple[Entity, ...]:
+        """Return the entities of ``text``."""
         return next(self.resolve([text])).entities
 
 
 def merged(reading: ParsedText, chains: Iterable[Sequence[int]], words: Vocabulary) -> Resolution:
-    """Chains of head tokens, laid over the mentions of persons that the text has.
+    """Lay chains of head tokens over the mentions of persons in the text.
 
-    A mention in no chain is an entity of its own; a chain with no person's mention is left out, and what
-    else a person's chain holds is kept as ``other``.
+    A mention in no chain becomes an entity of its own. A chain without a person's mention is dropped; members
+    of a person's chain that are not mentions of persons are included with the kind ``other``.
     """
     mentions = find(reading, words)
     at = {i: m for m in mentions for i in _tokens(reading, m)}
     entities: list[Entity] = []
     taken: set[Mention] = set()
     for chain in chains:
-        found = {at.get(head) or _other(reading, head) for head in chain} - taken
-        if any(m.kind != "other" for m in found):
-            taken |= found
-            entities.append(Entity(tuple(sorted(found, key=lambda m: (m.start, m.end)))))
+        members = {at.get(head) or _other(reading, head) for head in chain} - taken
+        if any(m.kind != "other" for m in members):
+            taken |= members
+            entities.append(Entity(tuple(sorted(members, key=lambda m: (m.start, m.end)))))
     entities += [Entity((m,)) for m in mentions if m not in taken]
     return Resolution(reading, tuple(sorted(entities, key=lambda e: e.mentions[0].start)))
 
 
 def head_of(reading: ParsedText, span: Span) -> int:
-    """The root token of a character span."""
+    """Return the root token of a character span."""
     inside = [i for i, t in enumerate(reading.tokens) if span[0] <= t.start < span[1]]
     roots = (i for i in inside if reading.tokens[i].head not in inside or reading.tokens[i].head == i)
     return next(roots, inside[-1] if inside else 0)
 
 
 def _tokens(reading: ParsedText, mention: Mention) -> Iterator[int]:
-    """The head, and of a name all its tokens: two systems may pick different heads of *Drew Barrymore*."""
+    """Yield the head and, for a name, all its tokens: the head of *Drew Barrymore* is open to dispute."""
     yield mention.head
     if mention.kind == "name":
         for index in reading.subtree(mention.head):
@@ -124,7 +130,7 @@ def _imported(module: str, extra: str = "coref") -> Any:
 
 def _coreferee(pipeline: str) -> Language:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # its own, about the packages it was built with
+        warnings.simplefilter("ignore")  # coreferee's own, about the versions it was built with
         _imported("coreferee")
         nlp = load_pipeline(pipeline, exclude=())
         if str(nlp.meta["name"]).startswith(COREFEREE_MODEL):
@@ -156,6 +162,6 @@ def _stanza() -> Clusters:
     return clusters
 
 
-def _stanza_span(doc: Any, mention: Any) -> Span:
+def _stanza_span(doc: Document, mention: CorefMention) -> Span:
     words = doc.sentences[mention.sentence].words
     return words[mention.start_word].start_char, words[mention.end_word - 1].end_char

@@ -1,4 +1,4 @@
-"""Which words a mutant changed: spans on both sides, and excerpts of long texts around them.
+"""Differences between an original and a mutant: spans on both sides, and excerpts of long texts around them.
 
 Alignment goes by sentences first, so that a document of 60,000 words costs no more than its sentences.
 """
@@ -25,32 +25,32 @@ _TOKEN = re.compile(r"\w+(?:['’-]\w+)*|[^\w\s]")
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A run of text as it is shown; a ``gap`` stands for text left out and has none."""
+    """A run of displayed text. A ``gap`` marks omitted text and has no text itself."""
 
     text: str
     kind: Literal["same", "changed", "gap"]
 
 
 def changes(original: str, mutant: str, sources: Collection[str] = ()) -> tuple[list[Span], list[Span]]:
-    """The spans of ``original`` and of ``mutant`` that differ, word by word: the first ``MOST`` of them.
+    """Return the spans of ``original`` and ``mutant`` that differ, word by word; at most ``MOST`` of them.
 
-    Both lists have the same length. Words that were only added or left out are marked together with the
-    word beside them (one of ``sources``, the words that were replaced, where there is a choice), so that
-    there is something to see on both sides; a span is empty only where a whole sentence has no counterpart.
+    Both lists have the same length. Words that were merely inserted or removed are marked together with an
+    adjacent word (preferably one of ``sources``, the replaced words), so that both sides have something to
+    highlight; a span is empty only where a whole sentence has no counterpart.
     """
     pairs = list(islice(_changes(original, mutant, sources), MOST))
     return [span for span, _ in pairs], [span for _, span in pairs]
 
 
 def excerpt(text: str, spans: Sequence[Span]) -> list[Piece]:
-    """``text`` with ``spans`` marked: whole where it is short, else windows around the first changes."""
+    """Return ``text`` with ``spans`` marked: in full if short, else windows around the first changes."""
     return list(_pieces(text, _windows(text, spans), spans))
 
 
 def left_out(text: str, spans: Sequence[Span]) -> bool:
-    """Whether changes lie outside what ``excerpt`` shows."""
-    shown = _windows(text, spans)
-    return not all(any(low <= start and end <= high for low, high in shown) for start, end in spans)
+    """Return whether any of ``spans`` lies outside what ``excerpt`` displays."""
+    windows = _windows(text, spans)
+    return not all(any(low <= start and end <= high for low, high in windows) for start, end in spans)
 
 
 def _changes(original: str, mutant: str, sources: Collection[str]) -> Iterator[tuple[Span, Span]]:
@@ -63,7 +63,7 @@ def _changes(original: str, mutant: str, sources: Collection[str]) -> Iterator[t
 
 
 def _blocks(original: str, mutant: str) -> Iterator[tuple[int, int, int, int]]:
-    """Stretches of whole sentences that differ, as (start, end) in each text."""
+    """Yield stretches of whole sentences that differ, as (start, end) in each text."""
     if original == mutant:
         return
     left = list(spans_of_sentences(original))
@@ -99,7 +99,7 @@ def _words(original: str, mutant: str, sources: Collection[str]) -> Iterator[tup
 
 
 def _reach(spans: Sequence[Span], first: int, last: int) -> Span:
-    """From the start of the first to the end of the last; an empty span where there are none."""
+    """Return the span from the first of a range of spans to the last; an empty one for an empty range."""
     if first < last:
         return spans[first][0], spans[last - 1][1]
     at = spans[first - 1][1] if first else 0
@@ -107,9 +107,11 @@ def _reach(spans: Sequence[Span], first: int, last: int) -> Span:
 
 
 def _windows(text: str, spans: Sequence[Span]) -> list[Span]:
-    """What is shown: ``MARGIN`` characters on each side of a change, to white space, joined where they meet.
+    """Return the spans to display.
 
-    At most ``SHOWN`` characters in all, however many changes there are; the first window always.
+    Each has ``MARGIN`` characters around a change, extended to white space; overlapping ones are merged.
+
+    At most ``SHOWN`` characters in all, however many changes there are, but always the first window.
     """
     if len(text) <= WHOLE_TEXT:
         return [(0, len(text))]
@@ -129,7 +131,7 @@ def _windows(text: str, spans: Sequence[Span]) -> list[Span]:
 
 
 def _break(text: str, at: int, step: Literal[-1, 1]) -> int:
-    """The nearest white space from ``at`` on, looking at most 30 characters ahead, within the text."""
+    """Return the nearest white space at or beyond ``at``, within 30 characters and the bounds of the text."""
     for position in range(at, at + 30 * step, step):
         if not 0 < position < len(text):
             break

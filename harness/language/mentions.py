@@ -1,4 +1,4 @@
-"""Where a text speaks of one person: by a name, by a gendered pronoun, or by a noun such as *guy*."""
+"""Mentions of a single person in a text: names, gendered pronouns, and nouns such as *guy*."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from harness.language.surface import Slot, paradigm, slot
 PARADIGM_GENDER: dict[str, Gender] = {"masculine": "male", "feminine": "female"}
 OBJECTS = frozenset({"dobj", "pobj", "iobj", "dative", "nsubj", "conj", "attr"})
 OPENERS = frozenset({"NN", "JJ", "CD", "RB", "``"})  # what may follow a possessive determiner
-OUTSIDE = frozenset({"cc", "conj", "punct", "advmod", "mark"})  # on the left of a noun, but not of its phrase
+OUTSIDE = frozenset({"cc", "conj", "punct", "advmod", "mark"})  # left of a noun, but outside its phrase
 
 
 def find(reading: ParsedText, words: Vocabulary) -> list[Mention]:
-    """The mentions of one person each, in the order of their heads; groups of people are left out."""
-    found = person_names.find(reading, words)
-    taken = {i for m in found for i in _covered(reading, m)}
+    """Return the mentions of single persons, ordered by head; groups of people are left out."""
+    mentions = person_names.find(reading, words)
+    taken = {i for m in mentions for i in _covered(reading, m)}
     for index in range(len(reading.tokens)):
         if index not in taken:
             mention = _pronoun(reading, index) or _nominal(reading, index, words)
             if mention:
-                found.append(mention)
-    return sorted(found, key=lambda m: reading.tokens[m.head].start)
+                mentions.append(mention)
+    return sorted(mentions, key=lambda m: reading.tokens[m.head].start)
 
 
 def _covered(reading: ParsedText, mention: Mention) -> Iterator[int]:
@@ -44,13 +44,13 @@ def _pronoun(reading: ParsedText, index: int) -> Mention | None:
 
 
 def _in_title(reading: ParsedText, index: int) -> bool:
-    """*Over Her Dead Body*: a capital in the midst of capitals."""
+    """Return whether a capitalised word has capitalised neighbours: *Over Her Dead Body*."""
     around = [i for i in (index - 1, index + 1) if 0 <= i < len(reading.tokens)]
     return len(around) == 2 and all(reading.word(i).istitle() and len(reading.word(i)) > 1 for i in around)
 
 
 def pronoun_slot(reading: ParsedText, index: int) -> Slot:
-    """The slot of a gendered pronoun: *her* and *his* by dependency, else by part of speech."""
+    """Return the slot of a gendered pronoun: *her* and *his* by dependency, others by part of speech."""
     token = reading.tokens[index]
     word = reading.lower(index)
     if word == "his":
@@ -77,22 +77,22 @@ def _nominal(reading: ParsedText, index: int, words: Vocabulary) -> Mention | No
     ):
         return None
     if _exclaimed(reading, index) or any(reading.lower(c) == "its" for c in reading.children[index]):
-        return None  # its mother is an animal's
+        return None  # "its mother" is an animal
     start, end = phrase(reading, index)
     return Mention(start, end, "nominal", index, words.nouns.get(word))
 
 
 def who_clause(reading: ParsedText, noun: int) -> int | None:
-    """The verb of the relative clause that says *who* of a noun: a person, whatever the noun."""
+    """Return the verb of a relative clause with *who*, which marks any noun as a person; else None."""
     for child in reading.children[noun]:
-        said = reading.tokens[child].dep == "relcl"
-        if said and any(reading.lower(c) == "who" for c in reading.children[child]):
+        relative = reading.tokens[child].dep == "relcl"
+        if relative and any(reading.lower(c) == "who" for c in reading.children[child]):
             return child
     return None
 
 
 def _exclaimed(reading: ParsedText, index: int) -> bool:
-    """*Boy, what a film*; *oh man!*"""
+    """Return whether the noun is an exclamation: *Boy, what a film*; *oh man!*"""
     if reading.children[index] and any(
         reading.tokens[c].dep in ("det", "poss") for c in reading.children[index]
     ):
@@ -105,8 +105,11 @@ def _exclaimed(reading: ParsedText, index: int) -> bool:
 
 
 def phrase(reading: ParsedText, head: int) -> Span:
-    """The noun phrase of ``head``: from its leftmost modifier to the end of its prepositional phrases
-    (relative clauses and appositions left out)."""
+    """Return the span of the noun phrase of ``head``.
+
+    It runs from the leftmost modifier to the end of the prepositional phrases, without relative clauses and
+    appositions.
+    """
     inside = {head}
     for child in reading.children[head]:
         dep = reading.tokens[child].dep

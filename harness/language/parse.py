@@ -1,4 +1,4 @@
-"""What a parser gives: the records of a parse and a split, and the protocol that suites rely on."""
+"""The output of a parser: the records of a parse and a split, and the protocol on which suites rely."""
 
 from __future__ import annotations
 
@@ -11,31 +11,37 @@ from harness.core import Span
 
 @dataclass(frozen=True, slots=True)
 class Parse:
-    """A parsed sentence: per token its character offset, fine POS tag and dependency label."""
+    """A parsed sentence: per token, its character offset, fine part-of-speech tag and dependency label."""
 
     offsets: tuple[int, ...]
     pos: tuple[str, ...]
     dep: tuple[str, ...]
 
     def tag_at(self, offset: int) -> str | None:
-        """The tag of the token that starts at ``offset`` of the sentence, or None."""
+        """Return the tag of the token that starts at ``offset`` in the sentence, or None."""
         return self.pos[self.offsets.index(offset)] if offset in self.offsets else None
 
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """The sentences of a text, white space left out; ``closed``: the last one ends itself."""
+    """The sentence spans of a text, without surrounding white space.
+
+    ``closed`` is true if the last sentence ends with a terminator.
+    """
 
     spans: tuple[Span, ...]
     closed: bool
 
 
 class Parser(Protocol):
-    """What a suite needs of a parser."""
+    """What a suite requires of a parser."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The parser with its model and version, such as ``spacy:en_core_web_sm 3.8.0``."""
 
-    def split(self, text: str) -> Split: ...
+    def split(self, text: str) -> Split:
+        """Split ``text`` into sentences."""
 
-    def parse(self, sentences: Sequence[str]) -> list[Parse]: ...
+    def parse(self, sentences: Sequence[str]) -> list[Parse]:
+        """Parse each of ``sentences`` on its own."""

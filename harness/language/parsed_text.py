@@ -1,4 +1,4 @@
-"""A whole text as a parser read it: tokens with tags, dependencies and sentences, and its named entities."""
+"""A whole parsed text: tokens with tags, dependencies and sentences, and its named entities."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """``start`` and ``end`` are character offsets; ``head`` is the index of the token it depends on (the
-    root's is its own); ``tag`` a fine part of speech (Penn), ``dep`` a dependency label, ``sentence`` the
-    number of its sentence."""
+    """A token and its place in the dependency tree.
+
+    ``start`` and ``end`` are character offsets; ``head`` is the index of the governing token (a root's is its
+    own); ``tag`` a fine part of speech (Penn); ``dep`` a dependency label; ``sentence`` the index of its
+    sentence.
+    """
 
     start: int
     end: int
@@ -23,7 +26,7 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A named entity: the tokens ``[first, last)`` and what it names (``PERSON``, ``GPE`` …)."""
+    """A named entity: the tokens ``[first, last)`` and their label (``PERSON``, ``GPE`` …)."""
 
     first: int
     last: int
@@ -32,7 +35,7 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class ParsedText:
-    """``children[i]`` are the indices of the tokens that depend on token ``i``, in order."""
+    """A parsed text. ``children[i]`` are the indices of the tokens that depend on token ``i``, in order."""
 
     text: str
     tokens: tuple[Token, ...]
@@ -41,6 +44,7 @@ class ParsedText:
 
     @classmethod
     def of(cls, text: str, tokens: tuple[Token, ...], named: tuple[Named, ...]) -> ParsedText:
+        """Build a reading, deriving ``children`` from the heads of ``tokens``."""
         children: list[list[int]] = [[] for _ in tokens]
         for index, token in enumerate(tokens):
             if token.head != index:
@@ -48,25 +52,26 @@ class ParsedText:
         return cls(text, tokens, named, tuple(map(tuple, children)))
 
     def word(self, index: int) -> str:
-        """The token as the text writes it."""
+        """Return the token as written in the text."""
         return self.text[self.tokens[index].start : self.tokens[index].end]
 
     def lower(self, index: int) -> str:
+        """Return the token in lower case."""
         return self.word(index).lower()
 
     def at(self, offset: int) -> int | None:
-        """The index of the token that holds the character at ``offset``, or None between tokens."""
+        """Return the index of the token that covers the character at ``offset``, or None between tokens."""
         index = bisect_right(self.tokens, offset, key=lambda token: token.start) - 1
         return index if index >= 0 and offset < self.tokens[index].end else None
 
     def ancestors(self, index: int) -> Iterator[int]:
-        """The tokens above ``index``, nearest first."""
+        """Yield the tokens above ``index``, nearest first."""
         while self.tokens[index].head != index:
             index = self.tokens[index].head
             yield index
 
     def subtree(self, index: int) -> Iterator[int]:
-        """``index`` and all the tokens below it, in no order."""
+        """Yield ``index`` and all tokens below it, in no particular order."""
         waiting = [index]
         while waiting:
             index = waiting.pop()

@@ -1,7 +1,7 @@
-"""Persons' names in a text: what the pipeline's entity recogniser finds, mended.
+"""Names of persons in a text: the pipeline's entity recogniser, corrected.
 
-A small model misses names and takes other words for names; a first name on the list, a name that stands
-in full elsewhere in the text, and a word that also stands there in lower case say more.
+A small model misses names and mistakes other words for names. Further evidence comes from a list of first
+names, from full names elsewhere in the text, and from words that the text also writes in lower case.
 """
 
 from __future__ import annotations
@@ -15,39 +15,44 @@ from harness.language.persons import Gender, Mention, Vocabulary
 
 NAME_TAGS = frozenset({"NNP", "NNPS"})
 PARTICLES = frozenset("de da di du del della der den van von la le el al bin ibn ten ter".split())  # noqa: SIM905
-MISREAD_LABELS = frozenset({"NORP", "ORG", "PRODUCT"})  # what a small model calls some names
+MISREAD_LABELS = frozenset({"NORP", "ORG", "PRODUCT"})  # labels that a small model gives to some persons
 ACTING = frozenset({"nsubj", "nsubjpass", "poss"})
 OBJECTS = frozenset({"dobj", "pobj"})
 ARTICLES = frozenset({"the", "a", "an"})
-TITLE_WORDS = 8  # a quotation of at most so many words is the title of a work, not speech
+TITLE_WORDS = 8  # longer quotations are speech, not the title of a work
 _QUOTED = re.compile(
     r"[\"“«](?!\s)([^\"“”«»\n]{1,80})(?<!\s)[\"”»]|(?<!\w)['‘](?!\s)([^'‘’\n]{1,60})(?<!\s)['’](?!\w)"
 )
 
 
 def find(reading: ParsedText, words: Vocabulary) -> list[Mention]:
-    """The mentions of persons by name, in order. Titles and possessive endings are no part of a name;
-    names within the quoted title of a work are no persons."""
+    """Return the mentions of persons by name, in order.
+
+    Titles and possessive endings are not part of a name; names within the quoted title of a work are not
+    persons.
+    """
     inside = _inside(reading)
     spans = [
-        span for some in _candidates(reading, words, inside) if (span := _trimmed(reading, *some, words))
+        span
+        for candidate in _candidates(reading, words, inside)
+        if (span := _trimmed(reading, *candidate, words))
     ]
     quoted = quotations(reading.text)
     lower = _common_words(reading)
-    kept = [span for span in spans if span and _is_person(reading, span, words, quoted, lower)]
-    kept += _again(reading, kept, inside)
-    return [_mention(reading, span, words) for span in sorted(kept)]
+    persons = [span for span in spans if span and _is_person(reading, span, words, quoted, lower)]
+    persons += _again(reading, persons, inside)
+    return [_mention(reading, span, words) for span in sorted(persons)]
 
 
-def strangers(reading: ParsedText, known: Sequence[Mention]) -> Iterator[Span]:
-    """Proper nouns that nothing knows and that stand where a person may: perhaps missed persons.
+def strangers(reading: ParsedText, mentions: Sequence[Mention]) -> Iterator[Span]:
+    """Yield unrecognised proper nouns in positions where a person may stand: possibly missed persons.
 
-    Where nothing ``known`` is a name, the pronouns may well mean one of them, in whatever place it stands.
+    Where no mention in ``mentions`` is a name, the pronouns may well refer to a proper noun in any position.
     """
     inside = _inside(reading)
-    named = any(m.kind == "name" for m in known)
-    taken = {i for m in known for i in _between(reading, m.start, m.end)}
-    names = {i for m in known if m.kind == "name" for i in _between(reading, m.start, m.end)}
+    named = any(m.kind == "name" for m in mentions)
+    taken = {i for m in mentions for i in _between(reading, m.start, m.end)}
+    names = {i for m in mentions if m.kind == "name" for i in _between(reading, m.start, m.end)}
     quoted = quotations(reading.text)
     lower = _common_words(reading)
     for index, token in enumerate(reading.tokens):
@@ -57,7 +62,9 @@ def strangers(reading: ParsedText, known: Sequence[Mention]) -> Iterator[Span]:
         if token.tag not in NAME_TAGS or not (placed or _who(reading, index)):
             continue
         if entity and entity.label == "PERSON":
-            stranger = token.dep in ACTING and reading.word(index).islower()  # karl, not taken for a name
+            stranger = (
+                token.dep in ACTING and reading.word(index).islower()
+            )  # "karl" in lower case, not recognised as a name
         else:
             stranger = (
                 (index not in taken or owner)
@@ -76,26 +83,26 @@ def _who(reading: ParsedText, index: int) -> bool:
 
 
 def left_over(reading: ParsedText, mentions: Sequence[Mention]) -> Iterator[Span]:
-    """Words of the names among ``mentions`` that stand elsewhere: in the title of a show, or misread."""
-    own = {i for m in mentions for i in _between(reading, m.start, m.end)}
+    """Yield words of names in ``mentions`` that recur outside any mention: in a show's title, or misread."""
+    covered = {i for m in mentions for i in _between(reading, m.start, m.end)}
     of_names = {i for m in mentions if m.kind == "name" for i in _between(reading, m.start, m.end)}
     parts = {reading.lower(i) for i in of_names if len(reading.word(i)) > 2} - PARTICLES
     for index, token in enumerate(reading.tokens):
         verb = token.tag[:2] in ("VB", "MD") and reading.word(index).islower()  # will, mark
         word = reading.lower(index)
-        if index not in own and not verb and (word in parts or word.removesuffix("s") in parts):
+        if index not in covered and not verb and (word in parts or word.removesuffix("s") in parts):
             yield token.start, token.end
 
 
 def quotations(text: str) -> list[Span]:
-    """Short passages in quotation marks that hold no sentence: titles of works, nicknames."""
-    found = []
+    """Return the spans of short quoted passages that are not sentences: titles of works, nicknames."""
+    spans = []
     for match in _QUOTED.finditer(text):
         inner = match[1] or match[2]
         speech = re.search(r"[.,!?]$|\b(?:I|you|is|was)\b", inner) and not inner.istitle()
         if len(inner.split()) <= TITLE_WORDS and not speech:
-            found.append(match.span())
-    return found
+            spans.append(match.span())
+    return spans
 
 
 def _inside(reading: ParsedText) -> Mapping[int, Named]:
@@ -105,7 +112,7 @@ def _inside(reading: ParsedText) -> Mapping[int, Named]:
 def _candidates(
     reading: ParsedText, words: Vocabulary, inside: Mapping[int, Named]
 ) -> Iterator[tuple[int, int]]:
-    """Tokens of persons' names, and of what begins with a known first name and is called no place."""
+    """Yield token ranges of recognised persons, and of others that start with a first name (not places)."""
     index = 0
     while index < len(reading.tokens):
         entity = inside.get(index)
@@ -126,10 +133,13 @@ def _begins_with_given(reading: ParsedText, index: int, entity: Named | None, wo
     if entity and (entity.label not in MISREAD_LABELS or index != entity.first):
         return False
     tags = [token.tag for token in reading.tokens[index : index + 2]]
-    named = tags[0] in NAME_TAGS or tags in (["MD", "VBZ"], ["MD", "VBD"])  # no modal: *Will plays*
-    known = named and reading.lower(index) in words.given
+    named = tags[0] in NAME_TAGS or tags in (
+        ["MD", "VBZ"],
+        ["MD", "VBD"],
+    )  # a name, not a modal: *Will plays*
+    is_given = named and reading.lower(index) in words.given_names
     after_article = index > 0 and reading.lower(index - 1) in ("the", "a", "an")
-    return known and reading.word(index)[:1].isupper() and not after_article
+    return is_given and reading.word(index)[:1].isupper() and not after_article
 
 
 def _goes_on(reading: ParsedText, index: int, inside: Mapping[int, Named]) -> bool:
@@ -142,7 +152,7 @@ def _goes_on(reading: ParsedText, index: int, inside: Mapping[int, Named]) -> bo
 
 
 def _trimmed(reading: ParsedText, first: int, last: int, words: Vocabulary) -> tuple[int, int] | None:
-    """Without titles before it and without what is no word of a name at either end."""
+    """Strip titles before a name and non-name words at either end; None if nothing remains."""
     while first < last - 1 and reading.lower(first).rstrip(".") in words.titles:
         first += 1
     while last > first and not _is_name_word(reading, last - 1):
@@ -165,32 +175,32 @@ def _is_person(
     lower: Collection[str],
 ) -> bool:
     first, last = span
-    known = any(reading.lower(i) in words.given for i in range(first, last))
+    has_given = any(reading.lower(i) in words.given_names for i in range(first, last))
     start, end = reading.tokens[first].start, reading.tokens[last - 1].end
     title = first > 0 and reading.lower(first - 1).rstrip(".") in words.titles
     if last - first == 1 and not title:
         word = reading.lower(first).rstrip(".")
         the = any(reading.lower(c) in ARTICLES for c in reading.children[first] if c < first)
         the = the or (first > 0 and reading.lower(first - 1) == "the")
-        if word in words.titles or word in words.nouns or (not known and (the or word in lower)):
+        if word in words.titles or word in words.nouns or (not has_given and (the or word in lower)):
             return False
     for low, high in quoted:
-        nickname = known and last - first == 1 and (low, high) == (start - 1, end + 1)  # "Nicole"
+        nickname = has_given and last - first == 1 and (low, high) == (start - 1, end + 1)  # "Nicole"
         if low <= start and end <= high and not nickname:
             return False
     return re.search(r"[^\W\d_]{2}", reading.text[start:end]) is not None
 
 
 def _common_words(reading: ParsedText) -> frozenset[str]:
-    """The words that the text writes in lower case somewhere, and their plurals."""
-    found = {w for i in range(len(reading.tokens)) if (w := reading.word(i)).islower()}
-    return frozenset(found | {w + "s" for w in found} | {w.removesuffix("s") for w in found})
+    """Return the words that the text writes in lower case somewhere, with their plurals and singulars."""
+    lower = {w for i in range(len(reading.tokens)) if (w := reading.word(i)).islower()}
+    return frozenset(lower | {w + "s" for w in lower} | {w.removesuffix("s") for w in lower})
 
 
 def _again(
     reading: ParsedText, spans: Sequence[tuple[int, int]], inside: Mapping[int, Named]
 ) -> Iterator[tuple[int, int]]:
-    """The words of known names where the recogniser missed them."""
+    """Yield recurrences of the words of recognised names that the recogniser missed."""
     taken = {i for span in spans for i in range(*span)}
     parts = {
         reading.word(i)
@@ -220,11 +230,11 @@ def _mention(reading: ParsedText, span: tuple[int, int], words: Vocabulary) -> M
     title = _title(reading, first, words)
     if title:
         return Mention(start, end, "name", head, title[1], title[0])
-    return Mention(start, end, "name", head, words.given.get(reading.lower(first)))
+    return Mention(start, end, "name", head, words.given_names.get(reading.lower(first)))
 
 
 def _title(reading: ParsedText, first: int, words: Vocabulary) -> tuple[Span, Gender] | None:
-    """The title before the name that begins at token ``first`` where it says a gender."""
+    """Return the title before the name that begins at token ``first`` if it expresses a gender."""
     if not first or not reading.word(first - 1)[:1].isupper():
         return None
     token = reading.tokens[first - 1]
@@ -235,7 +245,7 @@ def _title(reading: ParsedText, first: int, words: Vocabulary) -> tuple[Span, Ge
 
 
 def _root(reading: ParsedText, first: int, last: int) -> int:
-    """The token of ``[first, last)`` whose head lies outside: the root word of the phrase."""
+    """Return the token of ``[first, last)`` whose head lies outside: the root of the phrase."""
     for index in range(first, last):
         head = reading.tokens[index].head
         if head == index or not first <= head < last:

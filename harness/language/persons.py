@@ -1,4 +1,4 @@
-"""What speaks of a person: mentions, and the bundled words that give them away."""
+"""Mentions of persons, and the bundled vocabulary that identifies them."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ from harness.errors import LexiconError
 from harness.files import DATA, read_toml
 
 Gender = Literal["male", "female"]
-Kind = Literal["name", "pronoun", "nominal", "other"]  # other: no reference to a person
+Kind = Literal["name", "pronoun", "nominal", "other"]  # other: not a reference to a person
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """``start`` and ``end`` are character offsets, ``head`` the index of the head token; ``gender`` is
-    None where the words do not say; ``title`` is the span of a title before a name that says
-    a gender (*Mr.*)."""
+    """A reference to a person.
+
+    ``start`` and ``end`` are character offsets, ``head`` the index of the head token. ``gender`` is None
+    where the words do not express one. ``title`` is the span of a preceding title that does (*Mr.*).
+    """
 
     start: int
     end: int
@@ -31,9 +33,9 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """Lower-case words for persons, each with the gender it says, None where it says neither."""
+    """Lower-case words for persons, each with the gender it expresses, or None."""
 
-    given: Mapping[str, Gender | None]
+    given_names: Mapping[str, Gender | None]
     nouns: Mapping[str, Gender | None]
     titles: Mapping[str, Gender | None]
 

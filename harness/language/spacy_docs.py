@@ -1,4 +1,4 @@
-"""Whole texts through a full spaCy pipeline, named entities included: what coreference reads."""
+"""Whole texts read by a full spaCy pipeline, with named entities: the input of coreference."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from harness.language.parsers.spacy_parser import load_pipeline
 if TYPE_CHECKING:
     from spacy.tokens import Doc
 
-BATCH = 16  # whole texts, not sentences
+BATCH = 16  # texts, not sentences
 UNREAD = ("lemmatizer", "attribute_ruler")
 _CAPITALS = r"\b[^\W\d_a-z](?:['’]?[^\Wa-z])*\b"
 _SHOUTED = re.compile(rf"{_CAPITALS}(?:[^\w<>]+{_CAPITALS}){{3,}}")
@@ -22,10 +22,10 @@ _WORD = re.compile(r"[^\W\d_](?:['’]?[^\W_])*")
 
 
 class SpacyReader:
-    """Reads texts in batches. Raises ``ParserError`` where the pipeline does not load or lacks a part.
+    """Reads texts in batches. Raises ``ParserError`` where the pipeline does not load or lacks a component.
 
-    ``names``, in lower case, keep their capital where a passage in ALL CAPS is lowered for the tagger,
-    which otherwise takes each of its words for a name.
+    ``names``, in lower case, stay capitalised when a passage in ALL CAPS is lowered for the tagger, which
+    would otherwise take every word of it for a name.
     """
 
     def __init__(self, pipeline: str | None = None, names: Collection[str] = frozenset()) -> None:
@@ -38,13 +38,14 @@ class SpacyReader:
         self.name = f"spacy:{pipeline} {self._nlp.meta['version']}"
 
     def read(self, texts: Iterable[str]) -> Iterator[ParsedText]:
+        """Yield the reading of each text, in order."""
         pairs = ((lowered(text, self._names), text) for text in texts)
         for doc, text in self._nlp.pipe(pairs, as_tuples=True, batch_size=BATCH):
             yield reading(doc, text)
 
 
 def reading(doc: Doc, text: str) -> ParsedText:
-    """A parsed ``Doc`` as a ``ParsedText`` of ``text``, which has the same length and word borders."""
+    """Convert a parsed ``Doc`` to a ``ParsedText`` of ``text``, which has the same word boundaries."""
     tokens: list[Token] = []
     sentence = -1
     for token in doc:
@@ -57,8 +58,10 @@ def reading(doc: Doc, text: str) -> ParsedText:
 
 
 def lowered(text: str, names: Collection[str]) -> str:
-    """``text`` with its passages of four and more words in ALL CAPS in lower case, but for the first
-    letter of a sentence and of a known name; of the same length."""
+    """Lower passages of four or more words in ALL CAPS.
+
+    The first letters of sentences and of ``names`` stay capital. The result has the length of ``text``.
+    """
 
     def passage(match: re.Match[str]) -> str:
         if sum(len(word) > 1 for word in _WORD.findall(match[0])) < 4 or not match[0].isupper():

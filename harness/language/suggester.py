@@ -1,7 +1,7 @@
-"""Words for the gaps of a text: a masked language model, an endpoint, or n-grams of the documents.
+"""Suggesters of words for the gaps of a text: a masked language model, an endpoint, or document n-grams.
 
-``suggest`` takes texts as their parts, a gap between each two, and gives for each gap its words, the
-likeliest first: whole words of letters alone, each once.
+``suggest`` takes each text as its parts, with a gap between adjacent ones, and returns words for each gap,
+likeliest first: whole words of letters only, each once.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from importlib.util import find_spec
 from itertools import groupby, islice
 from typing import Any
 
+from harness import http_client
 from harness.errors import EndpointError, ModelError, Transient
-from harness.models.endpoint import LOOPBACK, retry_after
+from harness.models.endpoint import retry_after
 from harness.retrying import Policy
 
 Text = tuple[str, ...]
@@ -23,9 +24,9 @@ Gaps = list[list[str]]
 
 KINDS = ("mlm", "endpoint", "ngram")
 TEXTS_AT_ONCE = 16
-PIECES = 4  # asked of a masked model for each word wanted: many are parts of words or marks
-LIMIT = 512  # pieces of a text that a masked model is shown at most
-NGRAMS = 1_000_000  # kept at most, some 200 MB
+PIECES = 4  # candidates for each word returned: many are word pieces or punctuation
+LIMIT = 512  # most pieces of a text that a masked model reads
+NGRAMS = 1_000_000  # about 200 MB
 DEADLINE = 60.0
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _TOKEN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|[^\w\s]")
@@ -33,12 +34,12 @@ EDGE = ""
 
 
 class MlmSuggester:
-    """A masked language model by ``transformers``: of the hub, or of a folder. Raises ``ModelError``."""
+    """A masked language model loaded by ``transformers`` from the hub or a folder. Raises ``ModelError``."""
 
     def __init__(self, model: str, revision: str | None = None) -> None:
         if not (find_spec("torch") and find_spec("transformers")):
             raise ModelError(
-                "words by a masked model need an extra: pip install 'hinter-harness[transformers]'"
+                "a masked language model needs an extra: pip install 'hinter-harness[transformers]'"
             )
         from transformers import AutoModelForMaskedLM, AutoTokenizer
 
@@ -52,7 +53,7 @@ class MlmSuggester:
             raise ModelError(f"masked model {model!r} does not load: {reason}") from error
         if self._tokenizer.mask_token is None:
             raise ModelError(
-                f"{model!r} has no mask: name a masked language model, such as bert-base-uncased"
+                f"{model!r} has no mask token: name a masked language model, such as bert-base-uncased"
             )
         positions = getattr(self._model.config, "max_position_embeddings", LIMIT)
         self._limit = min(self._tokenizer.model_max_length, positions, LIMIT)
@@ -61,23 +62,26 @@ class MlmSuggester:
         self.name = f"mlm:{model}" + (f"@{revision}" if revision else "")
 
     def learn(self, text: str) -> None:
-        """Nothing: it has read enough."""
+        """Do nothing: a pretrained model needs no training."""
 
     def suggest(self, texts: Sequence[Text], words: int) -> list[Gaps]:
-        """Texts of one length go together: padding would change what the model makes of them."""
+        """Return up to ``words`` words for each gap of each text.
+
+        Texts of equal length are batched together, because padding would change the model's predictions.
+        """
         mask = self._tokenizer.mask_token
         joined = [mask.join(part.replace(mask, " ") for part in parts) for parts in texts]
         encoded = (
             self._tokenizer(joined, truncation=True, max_length=self._limit)["input_ids"] if texts else []
         )
-        found: list[Gaps] = [[] for _ in texts]
+        suggestions: list[Gaps] = [[] for _ in texts]
         by_length = sorted(range(len(texts)), key=lambda i: len(encoded[i]))
         for _, same in groupby(by_length, key=lambda i: len(encoded[i])):
             while batch := list(islice(same, TEXTS_AT_ONCE)):
                 for index, gaps in zip(batch, self._batch([encoded[i] for i in batch], words), strict=True):
                     cut_off = len(texts[index]) - 1 - len(gaps)
-                    found[index] = gaps + [[] for _ in range(cut_off)]
-        return found
+                    suggestions[index] = gaps + [[] for _ in range(cut_off)]
+        return suggestions
 
     def _batch(self, encoded: Sequence[list[int]], words: int) -> list[Gaps]:
         import torch
@@ -85,12 +89,12 @@ class MlmSuggester:
         ids = torch.tensor(encoded)
         with torch.inference_mode():
             logits = self._model(input_ids=ids, attention_mask=torch.ones_like(ids)).logits
-        found: list[Gaps] = []
-        for own, scores in zip(ids, logits, strict=True):
-            places = (own == self._tokenizer.mask_token_id).nonzero().flatten()
+        suggestions: list[Gaps] = []
+        for text_ids, scores in zip(ids, logits, strict=True):
+            places = (text_ids == self._tokenizer.mask_token_id).nonzero().flatten()
             best = scores[places].topk(min(words * PIECES, scores.shape[-1])).indices.tolist()
-            found.append([self._words(pieces, words) for pieces in best])
-        return found
+            suggestions.append([self._words(pieces, words) for pieces in best])
+        return suggestions
 
     def _words(self, pieces: Sequence[int], words: int) -> list[str]:
         tokens = self._tokenizer.convert_ids_to_tokens(pieces)
@@ -101,7 +105,8 @@ class MlmSuggester:
 class EndpointSuggester:
     """A model behind an OpenAI-compatible endpoint, asked for a JSON list of words for each gap.
 
-    Raises ``EndpointError`` where it cannot be asked; an answer that is no list gives no words.
+    Raises ``EndpointError`` where the endpoint cannot be reached; an answer that is not a list yields no
+    words.
     """
 
     def __init__(self, model: str, base_url: str, key: str = "none") -> None:
@@ -111,16 +116,10 @@ class EndpointSuggester:
         self.name = f"endpoint:{model}"
 
     def learn(self, text: str) -> None:
-        """Nothing: it has read enough."""
+        """Do nothing: a pretrained model needs no training."""
 
     def suggest(self, texts: Sequence[Text], words: int) -> list[Gaps]:
-        import httpx2
-
-        try:
-            proxies = httpx2.URL(self._url).host not in LOOPBACK
-        except httpx2.InvalidURL as error:
-            raise EndpointError(f"words from {self._url}: {error}") from error
-        with httpx2.Client(timeout=DEADLINE, headers=self._headers, trust_env=proxies) as client:
+        with http_client.synchronous(self._url, DEADLINE, self._headers) as client:
             return [
                 [self._ask(client, parts, gap, words) for gap in range(len(parts) - 1)] for parts in texts
             ]
@@ -141,7 +140,7 @@ class EndpointSuggester:
         return _distinct(_listed(self._post(client, body)), words)
 
     def _post(self, client: Any, body: Mapping[str, Any]) -> str:
-        """The words of one answer; what may succeed later is tried again."""
+        """Return the text of one answer, retrying transient errors."""
         import httpx2
 
         try:
@@ -164,8 +163,10 @@ class EndpointSuggester:
 
 
 class NgramSuggester:
-    """The words seen between the same neighbours in the documents learnt, then after the left one or before
-    the right one. At most ``most`` different n-grams are kept, the first that came."""
+    """Suggests words seen in the learnt documents between the same neighbours, then beside either of them.
+
+    Stores at most ``most`` different n-grams, first come, first stored.
+    """
 
     def __init__(self, most: int = NGRAMS) -> None:
         self._between: dict[tuple[str, str], Counter[str]] = {}
@@ -173,6 +174,7 @@ class NgramSuggester:
         self.name = "ngram"
 
     def learn(self, text: str) -> None:
+        """Count the n-grams of ``text``."""
         tokens = [EDGE, *_tokens(text), EDGE]
         for left, word, right in zip(tokens, tokens[1:], tokens[2:], strict=False):
             if _WORD.fullmatch(word):
@@ -180,6 +182,7 @@ class NgramSuggester:
                     self._count(context, word)
 
     def suggest(self, texts: Sequence[Text], words: int) -> list[Gaps]:
+        """Return up to ``words`` words for each gap of each text."""
         return [
             [
                 self._words(_last(parts[: gap + 1]), _first(parts[gap + 1 :]), words)
@@ -216,9 +219,10 @@ def load(
     revision: str | None = None,
     endpoint: tuple[str, str, str] | None = None,
 ) -> Suggester:
-    """The suggester ``mlm`` (of ``model``), ``endpoint`` (model, base URL, key) or ``ngram``.
+    """Load the suggester ``mlm`` (of ``model``), ``endpoint`` (model, base URL, key) or ``ngram``.
 
-    None: the first of them that is there, a masked model where one is named and loads. Raises ``ModelError``.
+    With None, choose the first available: a masked model if one is named and loads, then the endpoint, then
+    n-grams. Raises ``ModelError``.
     """
     if kind == "mlm":
         if model is None:
@@ -236,7 +240,7 @@ def load(
         try:
             return MlmSuggester(model, revision)
         except ModelError:
-            pass  # the extra or the weights are not there; the name of what is taken says so
+            pass  # without the extra or the weights; the suggester's name tells which is used
     return EndpointSuggester(*endpoint) if endpoint else NgramSuggester()
 
 
@@ -259,22 +263,22 @@ def _ordered(counts: Counter[str]) -> list[str]:
 
 
 def _with_gap(parts: Text, gap: int) -> Iterable[str]:
-    """The text with a blank in ``gap``, the other gaps closed."""
+    """Yield the text with a blank at ``gap`` and the other gaps closed."""
     yield parts[0]
     for index, part in enumerate(parts[1:]):
         yield f"____{part}" if index == gap else part
 
 
 def _listed(answer: str) -> list[str]:
-    """The strings of the first JSON list in an answer."""
+    """Return the strings of the first JSON list in an answer."""
     start, end = answer.find("["), answer.find("]")
     try:
-        found = json.loads(answer[start : end + 1]) if 0 <= start < end else []
+        items = json.loads(answer[start : end + 1]) if 0 <= start < end else []
     except ValueError:
         return []
-    return [str(word).strip() for word in found if isinstance(word, str)]
+    return [str(word).strip() for word in items if isinstance(word, str)]
 
 
-def _distinct(found: Iterable[str], words: int) -> list[str]:
-    whole = (word for word in found if _WORD.fullmatch(word) and word.replace("-", "").isalpha())
+def _distinct(candidates: Iterable[str], words: int) -> list[str]:
+    whole = (word for word in candidates if _WORD.fullmatch(word) and word.replace("-", "").isalpha())
     return list(dict.fromkeys(whole))[:words]

@@ -1,7 +1,7 @@
 """The surface of English words: case, the indefinite article, pronoun forms, spans.
 
-A substitution is made on the original's spans, all at once (never on the output of another), and
-carries over what the word it replaces looked like.
+All substitutions are applied to the original's spans at once (never to the output of another), and the
+replacement takes over the look of the word it replaces.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ PARADIGMS: dict[str, tuple[str, ...]] = {
     "feminine": ("she", "her", "her", "hers", "herself"),
     "neutral": ("they", "them", "their", "theirs", "themselves"),
 }
-# Forms that fill two slots, and what a fine part-of-speech tag says about which.
+# Forms that fill two slots, by the fine part-of-speech tag that tells which.
 AMBIGUOUS = {
     "her": {"PRP$": "determiner", "PRP": "accusative"},
     "his": {"PRP$": "determiner", "PRP": "possessive"},
 }
 
-# Written with a vowel but spoken with a consonant first, and the other way round.
+# Words that start with a vowel letter but a consonant sound, and vice versa.
 _CONSONANT_SOUND = re.compile(
     r"(?:eu|ew|u[bcfhjkqrst][aeiou]|uni(?!n|m)|unanim|ukrain|ugand|one\b|once\b|ouija)", re.I
 )
@@ -36,7 +36,7 @@ _ARTICLE_BEFORE = re.compile(r"(?<![\w'’-])(an?)(\s+[\"'“‘(]?)$", re.I)
 
 
 class Edit(NamedTuple):
-    """Replace ``text[start:end]`` by ``text``."""
+    """Replaces ``text[start:end]`` by ``text``."""
 
     start: int
     end: int
@@ -44,7 +44,7 @@ class Edit(NamedTuple):
 
 
 def apply(text: str, edits: Iterable[Edit]) -> str:
-    """All edits at once on the original; they must not overlap."""
+    """Apply all edits at once to the original. Raises ``ValueError`` if they overlap."""
     parts: list[str] = []
     at = 0
     for edit in sorted(edits):
@@ -56,7 +56,7 @@ def apply(text: str, edits: Iterable[Edit]) -> str:
 
 
 def disjoint(edits: Iterable[Edit]) -> bool:
-    """Whether no two edits touch the same characters."""
+    """Return whether no two edits touch the same characters."""
     at = -1
     for edit in sorted(edits):
         if edit.start < at:
@@ -66,15 +66,15 @@ def disjoint(edits: Iterable[Edit]) -> bool:
 
 
 def begins_sentence(text: str, start: int) -> bool:
-    """Whether the word at ``start`` stands first in its sentence, quotes and brackets aside."""
+    """Return whether the word at ``start`` is the first of its sentence, ignoring quotes and brackets."""
     return _SENTENCE_START.search(text, max(0, start - 40), start) is not None
 
 
 def carry_case(written: str, source: str, target: str, initial: bool) -> str:
-    """``target`` in the case that ``written`` (how the lexicon's ``source`` stood in the text) had.
+    """Return ``target`` in the case of ``written``, which is how the text writes the lexicon's ``source``.
 
-    ALL CAPS stay so; a lower-case text stays lower-case even for a proper adjective; a capital that
-    the source would not have by itself (title case, the start of a sentence) is carried over.
+    ALL CAPS stay so; a lower-case text stays lower-case even for a proper adjective; a capital that the
+    source would not have by itself (title case, the start of a sentence) is carried over.
     """
     letters = [c for c in written if c.isalpha()]
     if len(letters) > 1 and all(c.isupper() for c in letters) and not source.isupper():
@@ -91,7 +91,7 @@ def carry_case(written: str, source: str, target: str, initial: bool) -> str:
 
 
 def takes_an(phrase: str) -> bool:
-    """Whether the indefinite article before ``phrase`` is *an*, by sound."""
+    """Return whether ``phrase`` takes the indefinite article *an*, judged by sound."""
     word = phrase.lstrip("\"'“‘(")
     if _VOWEL_SOUND.match(word):
         return True
@@ -99,10 +99,10 @@ def takes_an(phrase: str) -> bool:
 
 
 def article_edit(text: str, start: int, old: str, new: str) -> Edit | None:
-    """The change that the article before ``start`` needs when ``old`` becomes ``new`` there.
+    """Return the edit to the article before ``start`` that replacing ``old`` by ``new`` requires.
 
-    None where there is no article, where it need not change, or where the original's own article does
-    not agree with its word (the author's spelling is not ours to mend).
+    None where there is no article, where it need not change, or where the original's own article does not
+    agree with its word (the author's spelling is not ours to mend).
     """
     match = _ARTICLE_BEFORE.search(text, max(0, start - 12), start)
     if match is None or (len(match[1]) == 2) != takes_an(old) or takes_an(old) == takes_an(new):
@@ -116,12 +116,12 @@ def article_edit(text: str, start: int, old: str, new: str) -> Edit | None:
 
 
 def paradigm(word: str) -> str | None:
-    """The pronoun paradigm that ``word`` is a form of, or None."""
+    """Return the pronoun paradigm of which ``word`` is a form, or None."""
     return next((name for name, forms in PARADIGMS.items() if word.lower() in forms), None)
 
 
 def slot(word: str, tag: str | None, after: str = "") -> Slot:
-    """The slot a pronoun form fills: by its fine POS ``tag``, or without one by the text ``after`` it."""
+    """Return the slot that a pronoun fills, by its fine POS ``tag`` or else by the text ``after`` it."""
     word = word.lower()
     if word in AMBIGUOUS:
         if tag not in AMBIGUOUS[word]:
@@ -132,7 +132,7 @@ def slot(word: str, tag: str | None, after: str = "") -> Slot:
 
 
 def pronoun(target: str, where: Slot) -> str:
-    """The form of ``target``'s paradigm that fits ``where``."""
+    """Return the form of ``target``'s paradigm that fits ``where``. Raises ``ValueError`` for other words."""
     name = paradigm(target)
     if name is None:
         raise ValueError(f"{target!r} is no pronoun")
@@ -150,13 +150,13 @@ _FUNCTION_WORDS = frozenset(
 
 
 def _opens_noun_phrase(after: str) -> bool:
-    """A rough guess, used only where there is no parser: does a noun phrase continue here?"""
+    """Guess, only where there is no parser, whether a noun phrase continues here."""
     match = re.match(r"\s+[\"'“‘(]?([^\W\d_]+)", after)
     return match is not None and match[1].lower() not in _FUNCTION_WORDS
 
 
 def containing(spans: Sequence[Span], start: int, end: int) -> int | None:
-    """Index of the one span that contains ``[start, end)``, or None where it crosses a border."""
+    """Return the index of the span that contains ``[start, end)``, or None where it crosses a boundary."""
     low, high = 0, len(spans)
     while low < high:
         middle = (low + high) // 2

@@ -1,4 +1,4 @@
-"""Constituency trees: their record, bracketed text as treebanks write it, and their productions."""
+"""Constituency trees: their record, the bracketed notation of treebanks, and productions."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Production = tuple[str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """A phrase with its ``children``, or without any a word under its part of speech (a pre-terminal).
+    """A phrase with its ``children``, or without children a word's part of speech (a pre-terminal).
 
-    ``start`` and ``end`` are character offsets of the text it spans, zero where it was read from brackets.
+    ``start`` and ``end`` are character offsets of the text it spans, zero for a tree read from brackets.
     """
 
     label: str
@@ -28,17 +28,18 @@ class Tree:
 
     @property
     def production(self) -> Production:
+        """The label with the labels of the children."""
         return self.label, tuple(child.label for child in self.children)
 
     def phrases(self) -> Iterator[Tree]:
-        """The phrases from the top, left to right; no pre-terminals."""
+        """Yield the phrases from the top, left to right, without pre-terminals."""
         if self.children:
             yield self
             for child in self.children:
                 yield from child.phrases()
 
     def leaves(self) -> Iterator[Tree]:
-        """The pre-terminals, left to right."""
+        """Yield the pre-terminals, left to right."""
         if not self.children:
             yield self
         for child in self.children:
@@ -51,17 +52,17 @@ class Tree:
 
 
 def phrase(label: str, children: Iterable[Tree]) -> Tree:
-    """A phrase over what its ``children`` span."""
+    """Return a phrase that spans ``children``, of which there is at least one."""
     parts = tuple(children)
     return Tree(label, parts, parts[0].start, parts[-1].end)
 
 
 def read(lines: Iterable[str]) -> Iterator[Tree]:
-    """The trees of bracketed text in the Penn Treebank's manner, one at a time.
+    """Yield the trees of bracketed text in the format of the Penn Treebank.
 
-    Functions and indices are taken off labels (``NP-SBJ-1`` is ``NP``), traces and what holds nothing else
-    are left out, the outermost bracket without a label is ``ROOT``. Raises ``ValueError``, which begins
-    with the number of the line at fault.
+    Functions and indices are stripped from labels (``NP-SBJ-1`` becomes ``NP``), traces and phrases that hold
+    nothing else are dropped, and an outermost bracket without a label becomes ``ROOT``. Raises ``ValueError``
+    whose message begins with the number of the line at fault.
     """
     open_: list[tuple[str | None, list[Tree], bool]] = []
     for number, line in enumerate(lines, 1):

@@ -1,7 +1,7 @@
-"""Verdicts on sentences, kept on disk: a SQLite file that several processes share.
+"""A cache of verdicts on sentences: a SQLite file that several processes share.
 
-A row is the digest of what a verdict depends on (parser, version, sentences) and the verdict. Losing the
-file costs time, never a result, so nothing here stops a run: a file that cannot be written is left alone.
+A row holds a verdict and the digest of everything it depends on (parser, version, sentences). Losing the file
+costs time, never a result, so nothing here stops a run: a file that cannot be written is left alone.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 
 class VerdictCache:
-    """The file at ``path``, made when first used."""
+    """The cache in the file at ``path``, created on first use."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -30,24 +30,24 @@ class VerdictCache:
         self._broken = False
 
     def get(self, keys: Collection[bytes]) -> dict[bytes, str]:
-        """Those of ``keys`` that are kept, with their verdicts."""
-        found: dict[bytes, str] = {}
-        wanted = list(keys)
-        for start in range(0, len(wanted), KEYS_AT_ONCE):
-            some = wanted[start : start + KEYS_AT_ONCE]
-            marks = ",".join("?" * len(some))
+        """Return the cached verdicts by key; keys without one are absent."""
+        verdicts: dict[bytes, str] = {}
+        key_list = list(keys)
+        for start in range(0, len(key_list), KEYS_AT_ONCE):
+            batch = key_list[start : start + KEYS_AT_ONCE]
+            marks = ",".join("?" * len(batch))
             try:
                 connection = self._open()
                 if connection is None:
-                    return found
-                rows = connection.execute(f"SELECT key, verdict FROM kept WHERE key IN ({marks})", some)  # noqa: S608
-                found |= dict(rows.fetchall())
+                    return verdicts
+                rows = connection.execute(f"SELECT key, verdict FROM kept WHERE key IN ({marks})", batch)  # noqa: S608
+                verdicts |= dict(rows.fetchall())
             except sqlite3.Error as error:
                 self._give_up(error)
-        return found
+        return verdicts
 
     def put(self, rows: Mapping[bytes, str]) -> None:
-        """Keep verdicts; one that is there already is the same."""
+        """Store verdicts; keys already present are left as they are."""
         try:
             connection = self._open()
             if connection is not None:
@@ -68,7 +68,7 @@ class VerdictCache:
 
     def _give_up(self, error: Exception) -> None:
         if not self._broken:
-            log.warning("%s: verdicts on sentences are not kept: %s", self.path, error)
+            log.warning("%s: verdicts on sentences are not cached: %s", self.path, error)
         self._broken, self._connection = True, None
 
 
@@ -79,8 +79,11 @@ class VerdictCache:
     reraise=True,
 )
 def _connected(path: Path) -> sqlite3.Connection:
-    """Opened and made ready; tried again, for where two processes make the file at one time SQLite's own
-    patience does not cover the change to a write-ahead log."""
+    """Open and initialise the file, retrying while it is locked.
+
+    Where two processes create it at once, SQLite's own busy time-out does not cover the change to a
+    write-ahead log.
+    """
     connection = sqlite3.connect(path, timeout=TIMEOUT, check_same_thread=False)
     try:
         connection.execute("PRAGMA journal_mode = WAL")

@@ -7,53 +7,27 @@ requests go straight over the ``httpx2.AsyncClient`` beneath it, which is ours.
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from harness.core import Failure
+from harness import http_client
+from harness.core import Failure, JsonObject
 from harness.errors import EndpointError, Transient
+from harness.http_client import Key
 from harness.models import wire
 
 if TYPE_CHECKING:
     import httpx2
+    import openai
 
-DEFAULT_KEY_VARIABLE = "OPENAI_API_KEY"
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 LONGEST_PAUSE = 120.0
 _RESET = re.compile(
     r"(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Key:
-    """Where the key is: an environment variable or a file; ``needed`` unless the endpoint is one's own."""
-
-    variable: str | None = None
-    file: str | None = None
-    needed: bool = True
-
-    def read(self) -> str:
-        """The key. Raises ``EndpointError``, which names the variable or file and never the key."""
-        if self.file is not None:
-            try:
-                return Path(self.file).read_text(encoding="utf-8").strip()
-            except (OSError, UnicodeDecodeError) as error:
-                why = getattr(error, "strerror", None) or "not text"
-                raise EndpointError(f"key file {self.file}: {why}") from None
-        name = self.variable or DEFAULT_KEY_VARIABLE
-        key = os.environ.get(name, "").strip()
-        if not key and (self.needed or self.variable is not None):
-            raise EndpointError(
-                f"no API key: set the environment variable {name}, or name another with --api-key-env"
-            )
-        return key or "none"
 
 
 @dataclass
@@ -61,7 +35,7 @@ class Endpoint:
     """What one base URL is busy with, and until when it asked to be left alone."""
 
     url: str
-    client: Any
+    client: openai.AsyncOpenAI
     http: httpx2.AsyncClient
     headers: Mapping[str, str]
     query: Mapping[str, str]
@@ -71,27 +45,15 @@ class Endpoint:
     @classmethod
     def connect(cls, url: str, key: Key, connections: int, api_version: str | None) -> Endpoint:
         """A client for ``url``; with ``api_version`` in Azure's manner."""
-        import httpx2
-        import openai
-
         secret = key.read()
-        limits = httpx2.Limits(max_connections=connections, max_keepalive_connections=connections)
-        # The system's proxies, but not for this machine's own servers. Each request has its deadline from
-        # the moment it is sent; waiting for a connection has none.
-        proxies = httpx2.URL(url).host not in LOOPBACK
-        http = httpx2.AsyncClient(limits=limits, timeout=None, trust_env=proxies, follow_redirects=True)
-        azure: dict[str, Any] = {}
-        if api_version:
-            azure = {"default_query": {"api-version": api_version}, "default_headers": {"api-key": secret}}
-        client = openai.AsyncOpenAI(
-            api_key=secret, base_url=url, max_retries=0, http_client=http, timeout=None, **azure
-        )
-        said = {**client.auth_headers, **client.default_headers}
-        headers = {name: value for name, value in said.items() if isinstance(value, str)}
+        http = http_client.asynchronous(url, connections=connections)
+        client = http_client.openai_client(url, secret, http, api_version)
+        sent = {**client.auth_headers, **client.default_headers}
+        headers = {name: value for name, value in sent.items() if isinstance(value, str)}
         query = {name: str(value) for name, value in client.default_query.items()}
         return cls(url, client, http, headers, query)
 
-    async def post(self, path: str, body: Mapping[str, Any]) -> httpx2.Response:
+    async def post(self, path: str, body: JsonObject) -> httpx2.Response:
         return await self.http.post(
             self.url + path, json=body, headers=self.headers, params=self.query or None
         )
@@ -129,7 +91,7 @@ def duration(text: str) -> float | None:
     )
 
 
-def refusal(endpoint: Endpoint, answer: Any, dialect: wire.Dialect | None, name: str) -> Failure:
+def refusal(endpoint: Endpoint, answer: httpx2.Response, dialect: wire.Dialect | None, name: str) -> Failure:
     """What an answer that is no success means; the endpoint is left alone as long as it asks for.
 
     Raises ``Transient`` for what may pass, ``EndpointError``, which names the model, for what cannot.
@@ -161,7 +123,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         return None
 
 
-def content(response: Any) -> Any:
+def content(response: httpx2.Response) -> object:
     """The JSON of an error, or its text as an error's message."""
     try:
         return response.json()

@@ -13,13 +13,20 @@ import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
-from harness.core import Capabilities, Failure, Message, Reply, Request
+from harness.core import Capabilities, Failure, JsonObject, Message, Reply, Request
 from harness.errors import EndpointError, Transient
+from harness.http_client import Key
 from harness.models import wire
-from harness.models.endpoint import Endpoint, Key, refusal, root
-from harness.models.wire import Choices, Dialect, Rejected
+from harness.models.endpoint import Endpoint, refusal, root
+from harness.models.endpoint_likelihood import EndpointLikelihood
+from harness.models.tokenizers import server_tokens, tiktoken
+from harness.models.wire import Choices, Dialect, Rejected, Wanted
+from harness.plugins import BatchAccess, Model, ModelKit, ModelPlugin, Options, Scorer, Tokenizer
+
+if TYPE_CHECKING:
+    import openai
 
 DEFAULT_URL = "https://api.openai.com/v1"
 HOSTS_WITH_NEW_LIMIT = ("openai.com", "azure.com")
@@ -28,6 +35,7 @@ CEILING = 64
 REJECTIONS = 12
 PROBE_LABELS = ("Zebra", "Quartz")
 PROBE = "Reply with the single word hello."
+HELLO = Message("user", "hello")
 CONSTRAINTS: Mapping[str, Sequence[Choices]] = {
     "vllm": ("structured_outputs",),
     "llamacpp": ("grammar",),
@@ -35,8 +43,10 @@ CONSTRAINTS: Mapping[str, Sequence[Choices]] = {
 }
 
 
-class OpenAIModel:
+class OpenAIModel(Model):
     """A model called ``name`` at one or more base URLs."""
+
+    capabilities = Capabilities(choices=True, logprobs=True)
 
     def __init__(
         self,
@@ -46,34 +56,49 @@ class OpenAIModel:
         *,
         api_key_file: str | None = None,
         api_version: str | None = None,
-        choices: str = "auto",
+        choices: Wanted = "auto",
         deadline: float = DEADLINE,
         ceiling: int = CEILING,
-        identity: Mapping[str, Any] | None = None,
+        identity: JsonObject | None = None,
     ) -> None:
         urls = [base_url] if isinstance(base_url, str) else list(base_url or [DEFAULT_URL])
         self.name = name
         self.urls = [url.rstrip("/") for url in urls]
         self.concurrency = ceiling
-        self.context: int | None = None
-        self.capabilities = Capabilities(choices=True, logprobs=True)
-        self.identity: Mapping[str, Any] = identity or {
+        self.identity = identity or {
             "kind": "openai",
             "base_url": ",".join(sorted(self.urls)),
             "name": name,
             **({"api_version": api_version} if api_version else {}),
         }
-        self.dialect = Dialect(token_limit=self._limit_name(), choices=_wanted(choices))
+        self.dialect = Dialect(
+            token_limit=self._limit_name(), choices="unknown" if choices == "auto" else choices
+        )
         self._key = Key(api_key_env, api_key_file, needed=base_url is None)
         self._api_version = api_version
         self._deadline = deadline
         self.endpoints: list[Endpoint] = []
 
     @property
-    def facts(self) -> Mapping[str, Any]:
+    def facts(self) -> JsonObject:
         return {**self.dialect.to_json(), "temperature_zero": self.dialect.greedy}
 
-    async def prepare(self, known: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    @property
+    def batch(self) -> BatchAccess:
+        """Jobs of the endpoint's batch API, at the first address where there are several."""
+        return BatchAccess(self.name, self.dialect, self._batch_client)
+
+    def _batch_client(self) -> openai.AsyncOpenAI:
+        self.connect()
+        return self.endpoints[0].client
+
+    async def tokenizer(self) -> Tokenizer | None:
+        """Return the server's own tokenizer where it has one, else tiktoken where it knows the model."""
+        if self.urls != [DEFAULT_URL] and await self._count(Request(self.identity, (HELLO,), {})) is not None:
+            return Tokenizer("the server's tokenizer", self._count)
+        return tiktoken(self.name)
+
+    async def prepare(self, known: JsonObject | None) -> JsonObject | None:
         """Take up the dialect that is ``known``, or find it out; what is returned is to be remembered."""
         self.connect()
         if known is not None:
@@ -167,6 +192,9 @@ class OpenAIModel:
                 return
         self.dialect = plain
 
+    async def _count(self, request: Request) -> int | None:
+        return await server_tokens(self.urls[0], self.name, request.messages)
+
     def connect(self) -> None:
         """Make the clients, if there are none; a run answered from the cache needs no key."""
         connections = 2 * self.concurrency
@@ -179,12 +207,30 @@ class OpenAIModel:
         return "max_completion_tokens" if new else "max_tokens"
 
 
-def _wanted(choices: str) -> Choices:
-    known: dict[str, Choices] = {
-        "auto": "unknown",
-        "structured_outputs": "structured_outputs",
-        "grammar": "grammar",
-        "json_schema": "json_schema",
-        "none": "none",
-    }
-    return known[choices]
+def _make(options: Options, kit: ModelKit) -> Model:
+    settings = kit.settings
+    return OpenAIModel(
+        kit.name,
+        settings.base_url,
+        settings.api_key_env,
+        api_key_file=settings.api_key_file,
+        api_version=settings.api_version,
+        choices=settings.choices,
+    )
+
+
+def _scorer(options: Options, kit: ModelKit) -> Scorer:
+    settings = kit.settings
+    url = settings.base_url or DEFAULT_URL
+    key = Key(settings.api_key_env, settings.api_key_file, needed=settings.base_url is None)
+    return EndpointLikelihood(kit.name, url if isinstance(url, str) else url[0], key, settings.api_version)
+
+
+plugin = ModelPlugin(
+    name="openai",
+    about="any OpenAI-compatible endpoint, with --base-url and --api-key-env",
+    options=Options,
+    make=_make,
+    lists={"NAME": "any OpenAI-compatible endpoint, with --base-url and --api-key-env"},
+    scorer=_scorer,
+)

@@ -7,58 +7,50 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 from importlib.metadata import version
-from typing import Any
 
-from harness.core import Capabilities, Failure, Reply, Request, Token, canonical
+from harness.core import Capabilities, Failure, JsonObject, Reply, Request, Token, canonical
 from harness.errors import ModelError
-from harness.models.classifier import TEXTS_A_BATCH, Batches, Classifier
-from harness.models.classifier_files import MULTI, SINGLE, Files, check_installed, listed
+from harness.models import classifier
+from harness.models.causal import CausalLikelihood
+from harness.models.classifier import MULTI, SINGLE, Labels
+from harness.models.model_files import Files, check_installed, listed
+from harness.models.text_batches import TEXTS_A_BATCH, Batches
+from harness.plugins import Model, ModelKit, ModelPlugin, Options, Scorer
 
 LABELS_KEPT = 100
 
 
-def load(rest: str, section: Any) -> TransformersModel:
-    """The model that ``--model transformers:NAME_OR_FOLDER`` stands for. Reads its configuration only."""
-    if not rest:
-        raise ModelError("name a classifier after 'transformers:', a folder or a model of the hub")
-    check_installed(rest)
-    return TransformersModel(rest, getattr(section, "revision", None))
+class TransformersModel(Model):
+    """A sequence classifier. A task's labels come with each request, or all at once by ``bind``.
 
+    ``identity`` is its folder or commit; for several labels also the task's, which requests do not carry.
+    """
 
-class TransformersModel:
-    """A sequence classifier. A task's labels come with each request, or all at once by ``bind``."""
-
+    capabilities = Capabilities(choices=True, logprobs=True, chat=False)
     concurrency = 2 * TEXTS_A_BATCH  # a full batch waits while one is computed
 
     def __init__(self, source: str, revision: str | None = None) -> None:
-        self.name = f"transformers:{source}"
-        self.capabilities = Capabilities(choices=True, logprobs=True, chat=False)
         self._files = Files(source, revision)
-        self._own = self._files.labels
+        self._own = Labels(self._files)
+        self.name = self._files.name
+        self.identity = self._files.identity
         self._matched: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._task: tuple[tuple[str, ...], bool] | None = None
-        self._batches = Batches(self._open)
-
-    def _open(self) -> Classifier:
-        return Classifier(self._files.network(), self._files)
+        self._batches = Batches(lambda: classifier.worker(self._files))
 
     def bind(self, labels: Sequence[str], multi_label: bool) -> None:
         """Answer with a task's ``labels``, one or several. Raises ``ModelError`` where its own differ."""
-        if multi_label and self._files.problem == SINGLE:
+        if multi_label and self._own.problem == SINGLE:
             raise ModelError(f"{self.name} gives each text one label, the task several: use another model")
         self._names(tuple(labels))
         self._task = (tuple(labels), multi_label)
-
-    @property
-    def identity(self) -> Mapping[str, Any]:
-        """Folder or commit; for several labels also the task's, which requests do not carry."""
-        if self._task is None or not self._task[1]:
-            return self._files.identity
-        labels = sha256(canonical(self._task[0]).encode("utf-8", "surrogatepass")).hexdigest()
-        return {**self._files.identity, "multi_label": True, "labels": labels}
+        self.identity = self._files.identity
+        if multi_label:
+            digest = sha256(canonical(tuple(labels)).encode("utf-8", "surrogatepass")).hexdigest()
+            self.identity = {**self._files.identity, "multi_label": True, "labels": digest}
 
     @property
     def context(self) -> int | None:
@@ -69,16 +61,14 @@ class TransformersModel:
         """Tokens of ``text``, the special ones included: it fits if they are no more than ``context``."""
         return len(self._files.encode(text)["input_ids"])
 
-    async def prepare(self, known: Mapping[str, Any] | None) -> None:
-        return None
-
     async def answer(self, request: Request) -> Reply | Failure:
         names, several = self._asked(request)
-        scored = await asyncio.wrap_future(self._batches.put(request.text, several))
-        if isinstance(scored, Failure):
-            return scored
-        text, token = (read_several if several else read_one)(scored.logits, names)
-        return Reply(text, prompt_tokens=scored.tokens, logprobs=(token,), model=self.name)
+        stands = classifier.all_clear if several else classifier.clear
+        computed = await asyncio.wrap_future(self._batches.put(request.text, stands))
+        if isinstance(computed, Failure):
+            return computed
+        text, token = (read_several if several else read_one)(computed.numbers, names)
+        return Reply(text, prompt_tokens=computed.tokens, logprobs=(token,), model=self.name)
 
     def _asked(self, request: Request) -> tuple[tuple[str, ...], bool]:
         """The labels to answer with, in the order of the outputs, and whether there may be several."""
@@ -86,17 +76,17 @@ class TransformersModel:
             return self._names(request.choices), False
         if self._task is not None:
             return self._names(self._task[0]), self._task[1]
-        return self._own, self._files.problem == MULTI
+        return self._own.names, self._own.problem == MULTI
 
     def _names(self, labels: tuple[str, ...]) -> tuple[str, ...]:
         if labels not in self._matched:
-            self._matched[labels] = match(self._own, labels, self.name)
+            self._matched[labels] = match(self._own.names, labels, self.name)
         return self._matched[labels]
 
     @property
-    def facts(self) -> Mapping[str, Any]:
+    def facts(self) -> JsonObject:
         packages = {package: version(package) for package in ("torch", "transformers")}
-        matched = [dict(zip(self._own, names, strict=True)) for names in self._matched.values()]
+        matched = [dict(zip(self._own.names, names, strict=True)) for names in self._matched.values()]
         return {"transformers": {**packages, **self._batches.facts, "labels": matched}}
 
     async def close(self) -> None:
@@ -156,3 +146,30 @@ def _log_sigmoid(logit: float) -> float:
 
 def _fold(label: str) -> str:
     return "".join(letter for letter in label.casefold() if letter.isalnum())
+
+
+def _source(kit: ModelKit) -> str:
+    """Return the folder or name on the hub. Raises ``ModelError`` where it or a package is missing."""
+    if not kit.name:
+        raise ModelError("name a model after 'transformers:', a folder or a model of the hub")
+    check_installed(kit.name)
+    return kit.name
+
+
+def _make(options: Options, kit: ModelKit) -> Model:
+    """Make the classifier; only its configuration is read."""
+    return TransformersModel(_source(kit), kit.settings.revision)
+
+
+def _scorer(options: Options, kit: ModelKit) -> Scorer:
+    return CausalLikelihood(_source(kit), kit.settings.revision)
+
+
+plugin = ModelPlugin(
+    name="transformers",
+    about="a fine-tuned text classifier in this process",
+    options=Options,
+    make=_make,
+    lists={"transformers:NAME_OR_FOLDER": "a fine-tuned text classifier in this process"},
+    scorer=_scorer,
+)

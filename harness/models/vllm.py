@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any
 
-from harness.core import Capabilities, Failure, Reply, Request
-from harness.errors import EndpointError, ModelError, Transient
+from harness.core import Capabilities, Failure, JsonObject, Reply, Request
+from harness.errors import ConfigError, EndpointError, ModelError, Transient
 from harness.models.openai import CEILING, OpenAIModel
-from harness.models.vllm_server import Settings, VllmServer
+from harness.models.vllm_server import ServerOptions, Settings, VllmServer
+from harness.models.wire import Wanted
+from harness.plugins import BatchAccess, Dialect, Model, ModelKit, ModelPlugin
 
 OURS = {
     "--api-key",
@@ -29,37 +30,32 @@ OURS = {
 """Flags without which, or with others of which, we would not find our own server."""
 
 
-def load(name: str, section: Any) -> VllmModel:
-    """The model that ``--model vllm:NAME`` stands for, from ``[model]``. Starts nothing yet."""
-    if not name:
-        raise ModelError("name a model after 'vllm:', as in vllm:HuggingFaceTB/SmolLM2-135M-Instruct")
-    own = getattr(section, "vllm", None)
-    flags = {} if own is None else own.model_dump()
-    settings = Settings(os.path.expanduser(name), getattr(section, "revision", None), **flags)
-    for flag in settings.flags:
-        if (word := flag.partition("=")[0].replace("_", "-")) in OURS:
-            raise ModelError(f"model.vllm.flags: {word} is set by hinter: use hinter serve, then --base-url")
-    fixed = section.concurrency if isinstance(section.concurrency, int) else CEILING
-    return VllmModel(settings, fixed, getattr(section, "choices", "auto"))
-
-
-class VllmModel:
+class VllmModel(Model):
     """The model behind a server of our own, which starts with the first request that is really sent."""
 
-    def __init__(self, settings: Settings, concurrency: int = CEILING, choices: str = "auto") -> None:
+    capabilities = Capabilities(choices=True, logprobs=True)
+
+    def __init__(self, settings: Settings, concurrency: int = CEILING, choices: Wanted = "auto") -> None:
         self.name = f"vllm:{settings.name}"
         self.concurrency = concurrency
-        self.context: int | None = settings.max_model_len
-        self.capabilities = Capabilities(choices=True, logprobs=True)
-        self._choices = choices
+        self._choices: Wanted = choices
         self._server = VllmServer(settings)
-        self.identity: Mapping[str, Any] = settings.identity(self._server.invariance.on)
+        self.identity = settings.identity(self._server.invariance.on)
         self._starting: Future[None] | None = None
         self._client: OpenAIModel | None = None
-        self._prefix_cache: Mapping[str, float] | None = None
+        self._prefix_cache: JsonObject | None = None
 
     @property
-    def facts(self) -> Mapping[str, Any]:
+    def context(self) -> int | None:
+        return self._server.settings.max_model_len
+
+    @property
+    def batch(self) -> BatchAccess:
+        """Files for ``vllm run-batch``: no server is started for them."""
+        return BatchAccess(self._server.settings.name, Dialect(server="vllm"))
+
+    @property
+    def facts(self) -> JsonObject:
         server = {
             "version": self._server.version,
             "flags": self._server.settings.arguments()[1:],
@@ -70,7 +66,7 @@ class VllmModel:
         }
         return {**(self._client.facts if self._client else {}), "vllm": server}
 
-    async def prepare(self, known: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    async def prepare(self, known: JsonObject | None) -> JsonObject | None:
         return await (await self._ready()).prepare(known)
 
     async def answer(self, request: Request) -> Reply | Failure:
@@ -124,3 +120,29 @@ def _in_thread(work: Callable[[], None]) -> Future[None]:
 
     threading.Thread(target=run, name="vllm-start", daemon=True).start()
     return future
+
+
+def _make(options: ServerOptions, kit: ModelKit) -> VllmModel:
+    """Make the model that ``--model vllm:NAME`` stands for. Starts nothing yet."""
+    if not kit.name:
+        raise ModelError("name a model after 'vllm:', as in vllm:HuggingFaceTB/SmolLM2-135M-Instruct")
+    for flag in options.flags:
+        if (word := flag.partition("=")[0].replace("_", "-")) in OURS:
+            raise ModelError(f"model.vllm.flags: {word} is set by hinter: use hinter serve, then --base-url")
+    name, settings = os.path.expanduser(kit.name), kit.settings
+    server = Settings(name=name, revision=settings.revision, **options.model_dump())
+    fixed = settings.concurrency if isinstance(settings.concurrency, int) else CEILING
+    return VllmModel(server, fixed, settings.choices)
+
+
+def _no_scorer(options: ServerOptions, kit: ModelKit) -> None:
+    raise ConfigError(f"vllm:{kit.name}: start it with hinter serve {kit.name}, then give --base-url")
+
+
+plugin = ModelPlugin(
+    name="vllm",
+    about="a model on a vLLM server of our own, started for the run",
+    options=ServerOptions,
+    make=_make,
+    scorer=_no_scorer,
+)

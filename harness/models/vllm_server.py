@@ -20,10 +20,14 @@ from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from secrets import token_urlsafe
-from typing import IO, Any
+from typing import IO, Annotated
 
+from pydantic import Field
+
+from harness.core import JsonObject
 from harness.errors import ModelError
 from harness.models.supervisor import GRACE_SECONDS, Guarded
+from harness.settings import TOML_ALONE, NotNegative, Options, Positive
 
 log = logging.getLogger(__name__)
 
@@ -35,19 +39,29 @@ INVARIANT_SINCE = 8.0
 WHOLE_BELOW = 1 << 24
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """How a server is started: keys of ``[model]`` and ``[model.vllm]``; ``flags`` are vLLM's own."""
+class ServerOptions(Options):
+    """``[model.vllm]``: how a server is started; ``flags`` go to vLLM as they are."""
+
+    aside = frozenset({"startup_seconds", "stop_seconds"})
+
+    max_model_len: Positive | None = Field(default=None, description="Tokens of prompt and answer at most.")
+    dtype: str | None = Field(default=None, description="The type of weights and activations, as in float32.")
+    quantization: str | None = Field(default=None, description="How the weights are quantized, as in awq.")
+    seed: Annotated[NotNegative, TOML_ALONE] = Field(default=0, description="The server's seed.")
+    flags: Annotated[tuple[str, ...], TOML_ALONE] = Field(default=(), description="More flags of vLLM's own.")
+    startup_seconds: Annotated[float, TOML_ALONE] = Field(
+        default=STARTUP_SECONDS, gt=0, description="How long the server may take to be ready."
+    )
+    stop_seconds: Annotated[float, TOML_ALONE] = Field(
+        default=GRACE_SECONDS, ge=0, description="How long the server may take to end."
+    )
+
+
+class Settings(ServerOptions):
+    """A server of the model ``name``, a model of the hub or a folder."""
 
     name: str
     revision: str | None = None
-    max_model_len: int | None = None
-    dtype: str | None = None
-    quantization: str | None = None
-    seed: int = 0
-    flags: tuple[str, ...] = ()
-    startup_seconds: float = STARTUP_SECONDS
-    stop_seconds: float = GRACE_SECONDS
 
     def arguments(self) -> list[str]:
         """What follows ``vllm serve``, without host and port."""
@@ -61,7 +75,7 @@ class Settings:
         ours = ["--enable-prefix-caching", "--enable-prompt-tokens-details", "--generation-config", "vllm"]
         return [self.name, *ours, "--seed", str(self.seed), *chosen, *self.flags]
 
-    def identity(self, invariant: bool) -> dict[str, Any]:
+    def identity(self, invariant: bool) -> JsonObject:
         """All of it that can change a reply."""
         return {
             "kind": "vllm",

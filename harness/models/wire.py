@@ -8,16 +8,20 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
-from harness.core import Failure, Reply, Request, Token
+from pydantic import TypeAdapter
+
+from harness.core import Failure, Json, JsonObject, Reply, Request, Token
 from harness.errors import EndpointError, Transient
 
+Wanted = Literal["auto", "structured_outputs", "grammar", "json_schema", "none"]
 Choices = Literal["unknown", "structured_outputs", "grammar", "json_schema", "none"]
 TOP_LOGPROBS = 5
 TOKENS_KEPT = 16
 TRANSIENT_STATUS = {408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529}
 THROTTLED_STATUS = {429, 503, 529}
+LIMITS = {"max_tokens", "max_completion_tokens"}
 TERMINAL_CODES = {"insufficient_quota", "billing_hard_limit_reached", "invalid_api_key", "model_not_found"}
 TOO_LONG = (
     "context_length_exceeded",
@@ -69,12 +73,17 @@ class Dialect:
         """Whether the endpoint is asked at temperature zero."""
         return "temperature" not in self.dropped
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
+        """Return what ``from_json`` reads."""
         return asdict(self)
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Dialect:
-        return cls(**{**data, "dropped": tuple(data.get("dropped", ()))})
+    def from_json(cls, data: JsonObject) -> Dialect:
+        """Read what ``to_json`` wrote, perhaps in an earlier version, which knew fewer fields."""
+        return _DIALECT.validate_python(data)
+
+
+_DIALECT = TypeAdapter(Dialect)
 
 
 class Rejected(Exception):
@@ -89,9 +98,9 @@ def path(dialect: Dialect) -> str:
     return "/chat/completions" if dialect.chat else "/completions"
 
 
-def body(name: str, request: Request, dialect: Dialect) -> dict[str, Any]:
-    """The JSON of a request in an endpoint's dialect, every sampling value explicit."""
-    sampling = dict(request.sampling)
+def body(name: str, request: Request, dialect: Dialect) -> dict[str, Json]:
+    """Put a request into an endpoint's dialect, every sampling value explicit."""
+    sampling: dict[str, Json] = dict(request.sampling)
     limit = sampling.pop("max_tokens", None)
     if sampling.get("logprobs"):
         sampling["top_logprobs"] = TOP_LOGPROBS
@@ -102,97 +111,109 @@ def body(name: str, request: Request, dialect: Dialect) -> dict[str, Any]:
         sampling[dialect.token_limit] = limit
     if request.choices:
         sampling |= _constraint(request.choices, dialect.choices)
-    said = _conversation(request, dialect)
     if not dialect.chat:
         sampling |= {"logprobs": sampling.pop("top_logprobs")} if sampling.pop("logprobs", None) else {}
-    kept = {key: value for key, value in sampling.items() if key not in dialect.dropped}
-    return {"model": name, **said, **kept}
+    accepted = {key: value for key, value in sampling.items() if key not in dialect.dropped}
+    return {"model": name, **_conversation(request, dialect), **accepted}
 
 
-def read(answer: Any) -> Reply | Failure:
-    """The reply in a completion's JSON. An error, or nothing, inside a 200 is ``Transient``."""
+def read(answer: object, tokens_kept: int | None = TOKENS_KEPT) -> Reply | Failure:
+    """Read the reply in a completion's JSON, with the log-probabilities of its first ``tokens_kept`` tokens.
+
+    An error, or nothing, inside a 200 is ``Transient``.
+    """
     if not isinstance(answer, Mapping):
         raise Transient("a reply that is no JSON object")
     if answer.get("error"):
         return classify(200, answer)
-    choices = answer.get("choices")
-    choice = choices[0] if isinstance(choices, list) and choices else None
-    if not isinstance(choice, Mapping):
+    choice = first_choice(answer)
+    if choice is None:
         raise Transient("a reply without choices")
     reason = str(choice.get("finish_reason") or "stop")
     if reason == "content_filter":
         return Failure("filtered", "stopped by the content filter")
-    message = choice.get("message")
-    if not isinstance(message, Mapping) and not isinstance(choice.get("text"), str):
+    message, text = choice.get("message"), choice.get("text")
+    if not isinstance(message, Mapping) and not isinstance(text, str):
         raise Transient("a reply without a message")
     usage = _mapping(answer.get("usage"))
     return Reply(
-        text=_words(message) if isinstance(message, Mapping) else choice["text"],
+        text=_words(message) if isinstance(message, Mapping) else str(text),
         finish_reason=reason,
         prompt_tokens=_count(usage.get("prompt_tokens")),
         completion_tokens=_count(usage.get("completion_tokens")),
         cached_tokens=_count(_mapping(usage.get("prompt_tokens_details")).get("cached_tokens")),
-        logprobs=_tokens(choice.get("logprobs")),
+        logprobs=_tokens(choice.get("logprobs"), tokens_kept),
         model=str(answer.get("model") or ""),
         fingerprint=answer.get("system_fingerprint"),
     )
 
 
+def first_choice(answer: Mapping[str, object]) -> Mapping[str, object] | None:
+    """Return the first choice of a completion; None where it has none."""
+    choices = answer.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    return choice if isinstance(choice, Mapping) else None
+
+
 def classify(
-    status: int, answer: Any, dialect: Dialect | None = None, retry_after: float | None = None
+    status: int, answer: object, dialect: Dialect | None = None, retry_after: float | None = None
 ) -> Failure:
-    """What an error means. A ``Failure`` for this request alone is returned; ``Rejected`` (another
-    dialect may do), ``Transient`` (later may do) and ``EndpointError`` (nothing will) are raised."""
-    found = answer.get("error", answer) if isinstance(answer, Mapping) else answer
-    error: Mapping[str, Any] = found if isinstance(found, Mapping) else {"message": str(found)}
-    inner = _mapping(error.get("innererror"))
-    codes = {str(error.get(k) or "").lower() for k in ("code", "type")} | {
-        str(inner.get("code") or "").lower()
-    }
+    """Return the ``Failure`` that an error means for this request alone.
+
+    Raises ``Rejected`` where another dialect than ``dialect`` may do, ``Transient`` where a later attempt
+    may, and ``EndpointError`` where nothing will.
+    """
+    inside = answer.get("error", answer) if isinstance(answer, Mapping) else answer
+    error: Mapping[str, object] = inside if isinstance(inside, Mapping) else {"message": str(inside)}
+    named = (error.get("code"), error.get("type"), _mapping(error.get("innererror")).get("code"))
+    codes = {str(code or "").lower() for code in named}
     message = one_line(error.get("message") or error.get("detail") or f"HTTP {status}")
-    said = f"{' '.join(sorted(codes))} {message}".lower()
-    if any(word in said for word in FILTERED):
+    words = f"{' '.join(sorted(codes))} {message}".lower()
+    if any(word in words for word in FILTERED):
         return Failure("filtered", message)
-    if any(word in said for word in TOO_LONG) and status < 500:
+    if any(word in words for word in TOO_LONG) and status < 500:
         return Failure("too-long", message)
     if dialect is not None and status in (400, 404, 422):
-        learn(dialect, str(error.get("param") or ""), said)
+        better = adapted(dialect, str(error.get("param") or ""), words)
+        if better is not None:
+            raise Rejected(better, words)
     if codes & TERMINAL_CODES or (status >= 400 and status not in TRANSIENT_STATUS):
         raise EndpointError(f"HTTP {status}: {message}")
     raise Transient(f"HTTP {status}: {message}", retry_after, throttled=status in THROTTLED_STATUS)
 
 
-def learn(dialect: Dialect, parameter: str, said: str) -> None:
-    """Raise ``Rejected`` with a better dialect where the error says which part was not understood."""
-    if dialect.system and any(word in said for word in NO_SYSTEM):
-        raise Rejected(replace(dialect, system=False), said)
-    if dialect.chat and any(word in said for word in NO_CHAT):
-        raise Rejected(replace(dialect, chat=False), said)
+def adapted(dialect: Dialect, parameter: str, words: str) -> Dialect | None:
+    """Return a dialect without what an error's ``parameter`` or ``words`` say was not understood.
+
+    None where they name nothing that can be put in another way.
+    """
+    if dialect.system and any(word in words for word in NO_SYSTEM):
+        return replace(dialect, system=False)
+    if dialect.chat and any(word in words for word in NO_CHAT):
+        return replace(dialect, chat=False)
     parameter = parameter.partition(".")[0]
-    candidates = [parameter] if parameter else [p for p in sorted(OPTIONAL | LIMITS) if f"'{p}'" in said]
+    candidates = [parameter] if parameter else [p for p in sorted(OPTIONAL | LIMITS) if f"'{p}'" in words]
     for name in candidates:
         if name in LIMITS and dialect.token_limit == name:
-            other = next(iter(LIMITS - {name}))
-            raise Rejected(replace(dialect, token_limit=other), said)
+            return replace(dialect, token_limit=next(iter(LIMITS - {name})))
         if name in OPTIONAL and name not in dialect.dropped:
             also = ("top_logprobs",) if name == "logprobs" else ()
-            raise Rejected(replace(dialect, dropped=(*dialect.dropped, name, *also)), said)
-
-
-LIMITS = {"max_tokens", "max_completion_tokens"}
+            return replace(dialect, dropped=(*dialect.dropped, name, *also))
+    return None
 
 
 def one_line(text: object) -> str:
+    """Return ``text`` on one line of at most 300 characters."""
     return " ".join(str(text).split())[:300]
 
 
-def _constraint(labels: Sequence[str], how: Choices) -> dict[str, Any]:
+def _constraint(labels: Sequence[str], how: Choices) -> JsonObject:
     if how == "structured_outputs":
         return {"structured_outputs": {"choice": list(labels)}}
     if how == "grammar":
         return {"grammar": "root ::= " + " | ".join(json.dumps(label) for label in labels)}
     if how == "json_schema":
-        schema = {
+        schema: JsonObject = {
             "type": "object",
             "properties": {"answer": {"type": "string", "enum": list(labels)}},
             "required": ["answer"],
@@ -207,34 +228,34 @@ def _constraint(labels: Sequence[str], how: Choices) -> dict[str, Any]:
     return {}
 
 
-def _conversation(request: Request, dialect: Dialect) -> dict[str, Any]:
+def _conversation(request: Request, dialect: Dialect) -> JsonObject:
     """The messages; the system turn folded into the first user turn, or all as one prompt, if need be."""
     turns = [(m.role, m.content) for m in request.messages]
     if not dialect.chat:
-        told = [f"{role.capitalize()}: {text}" if role != "system" else text for role, text in turns]
-        return {"prompt": "\n\n".join([*told, "Assistant:"])}
+        prompt = [f"{role.capitalize()}: {text}" if role != "system" else text for role, text in turns]
+        return {"prompt": "\n\n".join([*prompt, "Assistant:"])}
     if not dialect.system and turns and turns[0][0] == "system":
         (_, rules), (role, first), *rest = turns
         turns = [(role, f"{rules}\n\n{first}"), *rest]
     return {"messages": [{"role": role, "content": text} for role, text in turns]}
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
+def _mapping(value: object) -> Mapping[str, object]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _count(value: Any) -> int:
+def _count(value: object) -> int:
     return value if isinstance(value, int) else 0
 
 
-def _words(message: Mapping[str, Any]) -> str:
+def _words(message: Mapping[str, object]) -> str:
     content = message.get("content")
     if isinstance(content, list):
         content = "".join(str(part.get("text", "")) for part in content if isinstance(part, Mapping))
     return str(content if content is not None else message.get("refusal") or "")
 
 
-def _tokens(logprobs: Any) -> tuple[Token, ...] | None:
+def _tokens(logprobs: object, most: int | None) -> tuple[Token, ...] | None:
     """The first tokens with their alternatives, in the chat form; None where there are none."""
     content = logprobs.get("content") if isinstance(logprobs, Mapping) else None
     if not content:
@@ -243,5 +264,5 @@ def _tokens(logprobs: Any) -> tuple[Token, ...] | None:
         Token(
             t["token"], t["logprob"], tuple((o["token"], o["logprob"]) for o in t.get("top_logprobs") or ())
         )
-        for t in content[:TOKENS_KEPT]
+        for t in content[:most]
     )

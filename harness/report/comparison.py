@@ -12,9 +12,10 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from harness import __version__
+from harness.core import KEY_SEPARATOR
 from harness.report import wording
 from harness.report.html import environment
-from harness.report.summary import SCORES, SEPARATOR
+from harness.report.summary import SCORES
 from harness.sections import Bar, Plot, Section, Table, plain
 from harness.statistics import adjusted, flip_test, mcnemar, rate, wilson
 
@@ -96,12 +97,12 @@ def _joined(first: Run, second: Run) -> list[dict[str, Any]]:
             pl.col("cases", "both", "only_first", "only_second").sum(),
             more=pl.col("only_first").cast(pl.Int64) - pl.col("only_second").cast(pl.Int64),
         )
-        .sort(pl.col("key").str.count_matches(SEPARATOR, literal=True), "key")
+        .sort(pl.col("key").str.count_matches(KEY_SEPARATOR, literal=True), "key")
         .collect()
     )
     return [
         {
-            "attributes": key.split(SEPARATOR),
+            "attributes": key.split(KEY_SEPARATOR),
             "cases": cases,
             "both": both,
             "only_first": only_first,
@@ -123,7 +124,7 @@ def _decided(verdicts: pl.LazyFrame) -> pl.LazyFrame:
         "case",
         "document",
         pl.col("other").fill_null(""),
-        key=pl.col("attributes").list.join(SEPARATOR),
+        key=pl.col("attributes").list.join(KEY_SEPARATOR),
         biased=status == "biased",
     )
 

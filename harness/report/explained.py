@@ -13,7 +13,12 @@ from harness.language.differences import Piece, changes, excerpt
 BARS = 12
 LEGEND = "*: not the same in both texts; +: enough, with the others so marked, to keep the answer"
 THIS, OTHER = "This case", "Compared with"
-UNITS = {"log-odds": "log-odds", "score": "the model's score", "answer": "1: without it, another answer"}
+UNITS = {
+    "log-odds": "log-odds",
+    "score": "the model's score",
+    "answer": "1: without it, another answer",
+    "rating": "above zero, the word raises the score",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +101,7 @@ def _parts(shrunk: Mapping[str, Any]) -> Iterator[tuple[str, str, Sequence[Piece
     for title, text, spans, answer in zip(
         (OTHER, THIS), (one, other), changes(one, other), shrunk["answers"], strict=True
     ):
-        yield title, _labels(answer), excerpt(text, spans)
+        yield title, _answer(answer), excerpt(text, spans)
 
 
 def _share(shrunk: Mapping[str, Any]) -> str:
@@ -122,24 +127,37 @@ def _words(text: Mapping[str, Any], found: Mapping[str, Any]) -> Words:
         for unit in shown
     ]
     role = THIS if text["case"] == found["case"] else OTHER
-    title = f"{role}: {_labels(text['answer'])}"
-    return Words(title, UNITS[text["measure"]], bars, len(words) - len(bars), _kept(kept, words), bool(units))
+    title = f"{role}: {_answer(text['answer'])}"
+    return Words(title, UNITS[text["measure"]], bars, len(words) - len(bars), _kept(text), bool(units))
 
 
-def _kept(kept: Mapping[str, Any] | None, words: Sequence[Mapping[str, Any]]) -> str:
-    """The words that are enough, gaps between them marked."""
+def _kept(text: Mapping[str, Any]) -> str:
+    """Return the words that are enough, gaps between them marked."""
+    kept, words = text["kept"], text["words"]
     if kept is None:
         return "not found"
     if not kept["units"]:
-        return "no word is needed: the answer is the same with every word masked"
+        return f"no word is needed: {_side(text) or 'the answer is the same'} with every word masked"
     said, before = [], -1
     for unit in kept["units"]:
         said += ["…"] * (unit > before + 1) + [words[unit]["word"]]
         before = unit
     said += ["…"] * (before + 1 < len(words))
-    sure = "" if kept["probability"] is None else f" (probability {kept['probability']:.2f})"
-    return f"{' '.join(said)}{sure}"
+    likely = kept["probability"]
+    sure = _side(text) if likely is None else f"probability {likely:.2f}"
+    return f"{' '.join(said)} ({sure})" if sure else " ".join(said)
 
 
-def _labels(labels: Sequence[str]) -> str:
-    return ", ".join(labels) or "no label"
+def _side(text: Mapping[str, Any]) -> str:
+    """Return the score of the words kept and its side of the middle; "" where there is no score."""
+    score, answer, compared = text["kept"].get("score"), text["answer"], text.get("compared")
+    if score is None:
+        return ""
+    if not isinstance(compared, int | float) or compared == answer:
+        return f"score {score:.4g}"
+    return f"score {score:.4g}, {'below' if answer < compared else 'above'} {(answer + compared) / 2:.4g}"
+
+
+def _answer(answer: Sequence[str] | float) -> str:
+    """Return labels, or a score, as a reader sees them."""
+    return f"{answer:.4g}" if isinstance(answer, int | float) else ", ".join(answer) or "no label"

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
+from harness.core import KEY_SEPARATOR
 from harness.language.differences import Piece, changes, excerpt, left_out
 from harness.report import cells, explained, wording
 
@@ -25,7 +26,6 @@ Substitutions = Sequence[Mapping[str, str]]
 
 MAX_CARDS = 500
 CHARACTERS_AT_ONCE = 30_000_000
-SEPARATOR = "\x1f"
 HIDDEN_ORDER = ("yes", "undetermined", "no", None)
 AXES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 
@@ -136,7 +136,7 @@ def choose(verdicts: pl.LazyFrame, limit: int) -> tuple[list[str], int]:
     """
     import polars as pl
 
-    key = pl.col("attributes").list.join(SEPARATOR)
+    key = pl.col("attributes").list.join(KEY_SEPARATOR)
     biased = verdicts.filter(pl.col("status") == "biased").with_columns(key=key)
     shown_first = pl.col("hidden").eq_missing(pl.lit("yes"))  # of the many pairs that a case may be in
     biased = biased.sort(~shown_first, maintain_order=True).unique("case", keep="first", maintain_order=True)
@@ -206,7 +206,7 @@ class _Parts:
         places = {(row["group"], _key(part)) for row in batch for part in _subsets(row["substitutions"])}
         wanted = pl.LazyFrame(sorted(places), schema=["group", "key"], orient="row")
         fields = [pl.element().struct.field(name) for name in ("attribute", "source", "target")]
-        key = pl.col("substitutions").list.eval(pl.concat_str(fields, separator=":")).list.join(SEPARATOR)
+        key = pl.col("substitutions").list.eval(pl.concat_str(fields, separator=":")).list.join(KEY_SEPARATOR)
         scan = folder.scan("cases")
         changed = (pl.col("role") == "original") | (pl.col("substitutions").list.len() > 0)
         groups = pl.col("group").is_in({group for group, _ in places})
@@ -282,7 +282,7 @@ def _subsets(substitutions: Substitutions) -> list[Substitutions]:
 
 
 def _key(substitutions: Substitutions) -> str:
-    return SEPARATOR.join(f"{s['attribute']}:{s['source']}:{s['target']}" for s in substitutions)
+    return KEY_SEPARATOR.join(f"{s['attribute']}:{s['source']}:{s['target']}" for s in substitutions)
 
 
 def _sources(substitutions: Substitutions) -> set[str]:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
+from harness.core import KEY_SEPARATOR
 from harness.report import wording
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from harness.folder import RunFolder
 
-SEPARATOR = "\x1f"
 
 _ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -28,7 +28,7 @@ def render(folder: RunFolder, figures: Mapping[str, Any]) -> str:
     root = ET.Element("testsuites", name=legal(f"hinter {figures['task']} {figures['model']}"))
     for row in figures["results"]:
         if row["tests"]:
-            root.append(_suite(folder, row))
+            root.append(_suite(folder, row, wording.nouns(figures).case))
     for total in ("tests", "failures", "errors", "skipped"):
         root.set(total, str(sum(int(suite.get(total, "0")) for suite in root)))
     root.set("time", f"{figures['seconds'].get('total') or 0:.3f}")
@@ -41,26 +41,26 @@ def legal(text: str) -> str:
     return _ILLEGAL.sub("", text)
 
 
-def _suite(folder: RunFolder, row: Mapping[str, Any]) -> ET.Element:
+def _suite(folder: RunFolder, row: Mapping[str, Any], noun: str) -> ET.Element:
     name = " + ".join(row["attributes"])
     suite = ET.Element("testsuite", name=legal(name))
     properties = ET.SubElement(suite, "properties")
     for key in ("kind", "tests", "biased", "undetermined", "rate", "ci95", "hidden", "hidden_rate"):
         ET.SubElement(properties, "property", name=key, value=_value(row[key]))
     outcomes = {"failure": 0, "skipped": 0}
-    documents = _documents(folder, SEPARATOR.join(row["attributes"]))
+    documents = _documents(folder, KEY_SEPARATOR.join(row["attributes"]))
     for found in documents.iter_rows(named=True):
         case = ET.SubElement(
             suite, "testcase", classname=legal(name), name=legal(found["document"]), time="0"
         )
         if found["biased"]:
             outcomes["failure"] += 1
-            failure = ET.SubElement(case, "failure", type="biased", message=legal(_message(found)))
+            failure = ET.SubElement(case, "failure", type="biased", message=legal(_message(found, noun)))
             failure.text = legal(f"First: {found['example']}, case {found['case']}")
         elif found["undetermined"] == found["tests"]:
             outcomes["skipped"] += 1
             ET.SubElement(
-                case, "skipped", message=f"{wording.counted(found['tests'], 'mutant')}, all undetermined"
+                case, "skipped", message=f"{wording.counted(found['tests'], noun)}, all undetermined"
             )
     suite.set("tests", str(documents.height))
     suite.set("failures", str(outcomes["failure"]))
@@ -77,7 +77,7 @@ def _documents(folder: RunFolder, key: str) -> pl.DataFrame:
     biased = pl.col("status") == "biased"
     counted = (
         folder.scan("verdicts")
-        .filter(pl.col("attributes").list.join(SEPARATOR) == key)
+        .filter(pl.col("attributes").list.join(KEY_SEPARATOR) == key)
         .group_by("document", maintain_order=True)
         .agg(
             tests=pl.len(),
@@ -95,9 +95,9 @@ def _documents(folder: RunFolder, key: str) -> pl.DataFrame:
     return counted.join(found, left_on="case", right_on="id", how="left", maintain_order="left")
 
 
-def _message(found: Mapping[str, Any]) -> str:
+def _message(found: Mapping[str, Any], noun: str) -> str:
     hidden = f", {wording.count(found['hidden'])} of them hidden" if found["hidden"] else ""
-    tests = wording.counted(found["tests"], "mutant")
+    tests = wording.counted(found["tests"], noun)
     return f"{found['biased']} of {tests} changed the answer{hidden}: {found['example']}"
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from harness import __version__
-from harness.answering.margin import NEAR_TIE
-from harness.core import UNREAD
+from harness.core import DUPLICATE, KEY_SEPARATOR, NEAR_TIE, UNREAD
+from harness.plugins import Nouns
 from harness.statistics import (
     adjusted,
     cluster_bootstrap,
@@ -29,10 +29,8 @@ if TYPE_CHECKING:
     from harness.folder import RunFolder
 
 SCHEMA = 1
-DUPLICATE = "duplicate"
 SCORES = "paired scores"
 NOT_COUNTS = ("key", "document", "relation", "weighted", "weights")
-SEPARATOR = "\x1f"
 
 
 @dataclass(frozen=True)
@@ -46,6 +44,7 @@ class Facts:
     parser: str
     documents: int
     shortened: int
+    nouns: Nouns
     settings: Mapping[str, Any]
     repeats: int
     confirm: int
@@ -68,6 +67,7 @@ def build(folder: RunFolder, facts: Facts, own: Mapping[str, Any] | None = None)
         "task": facts.task,
         "model": facts.model,
         "parser": facts.parser,
+        "nouns": asdict(facts.nouns),
         **facts.settings,
         "documents": {"read": facts.documents, "eligible": eligible(cases), "shortened": facts.shortened},
         "cases": case_counts(cases),
@@ -212,9 +212,13 @@ def results(
     import polars as pl
 
     status, hidden = pl.col("status"), pl.col("hidden")
+    tie = pl.col("margin") < NEAR_TIE
+    tie_is_known = tie.is_not_null() & ~(
+        tie & pl.col("margin_is_bound").fill_null(value=False)
+    )  # a bound below says nothing
     by_original = (
         verdicts.filter(pl.col("relation") != SCORES)
-        .with_columns(key=pl.col("attributes").list.join(SEPARATOR))
+        .with_columns(key=pl.col("attributes").list.join(KEY_SEPARATOR))
         .group_by("key", "document")
         .agg(
             tests=pl.len(),
@@ -225,8 +229,8 @@ def results(
             shown=(hidden == "no").sum(),
             hidden_undetermined=(hidden == "undetermined").sum(),
             confirmed=pl.col("confirmed").sum(),
-            near_ties=((status == "biased") & (pl.col("margin") < NEAR_TIE)).sum(),
-            margins=((status == "biased") & pl.col("margin").is_not_null()).sum(),
+            near_ties=((status == "biased") & tie & tie_is_known).sum(),
+            margins=((status == "biased") & tie_is_known).sum(),
             relation=pl.col("relation").first(),
             weighted=(pl.col("weight") * (status == "biased")).sum(),
             weights=(pl.col("weight") * status.is_in(["biased", "benign"])).sum(),
@@ -237,7 +241,7 @@ def results(
     parted = {key: rows for (key,), rows in by_original.group_by("key", maintain_order=True)}
     empty = by_original.clear()
     repeated = _self_flips(asked_again)
-    rows = [_result(chosen, parted.get(SEPARATOR.join(chosen), empty), repeated) for chosen in sets]
+    rows = [_result(chosen, parted.get(KEY_SEPARATOR.join(chosen), empty), repeated) for chosen in sets]
     tested = [row for row in rows if row["p"] is not None]
     for row, p in zip(tested, adjusted([row["p"] for row in tested]), strict=True):
         row["p_holm"] = p
@@ -353,8 +357,8 @@ def venn(verdicts: pl.LazyFrame, sets: Sequence[tuple[str, ...]]) -> list[dict[s
     pairs = []
     for first, second in (chosen for chosen in sets if len(chosen) == 2):
         kinds = {first: [first], second: [second], f"{first}+{second}": [first, second]}
-        key = pl.col("attributes").list.join(SEPARATOR)
-        shows = [(key == SEPARATOR.join(k)).any().alias(name) for name, k in kinds.items()]
+        key = pl.col("attributes").list.join(KEY_SEPARATOR)
+        shows = [(key == KEY_SEPARATOR.join(k)).any().alias(name) for name, k in kinds.items()]
         rows = biased.group_by("document").agg(shows).select(*kinds).collect().rows()
         regions: dict[str, int] = {}
         for flags in rows:

@@ -11,7 +11,17 @@ from rich.table import Table
 from rich.text import Text
 
 from harness.report.cells import written
-from harness.report.wording import cautions, chosen, discarded, estimates, headline, made, noise, percent
+from harness.report.wording import (
+    cautions,
+    chosen,
+    discarded,
+    estimates,
+    headline,
+    made,
+    noise,
+    nouns,
+    percent,
+)
 
 
 def table(figures: Mapping[str, Any]) -> Table:
@@ -62,7 +72,7 @@ def show(figures: Mapping[str, Any], folder: Path) -> None:
     documents, cases, requests = figures["documents"], figures["cases"], figures["requests"]
     counts = documents["read"], documents["eligible"], cases["generated"], cases["valid"]
     console.print(
-        f"{made(figures['suite'], *counts)}; "
+        f"{made(nouns(figures), *counts)}; "
         f"{requests['sent']} requests sent, {requests['cached']} answered from the cache",
         highlight=False,
         markup=False,

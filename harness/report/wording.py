@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from harness.plugins import Nouns
 from harness.statistics import rate, wilson
 
 Figures = Mapping[str, Any]
@@ -22,19 +23,21 @@ REASON_WORDS = {
     "pos": "with other parts of speech",
     "dependency": "with another grammatical structure",
 }
-TERMS = ("hinter", "mtnlp")
-"""The suites whose documents are those with a term to change, and whose cases are mutants."""
 
 
-def made(suite: str, read: int, eligible: int, generated: int, valid: int) -> str:
+def nouns(figures: Figures) -> Nouns:
+    """Return what the cases of a summary, or of other counts, are called."""
+    return Nouns(**figures.get("nouns", {}))
+
+
+def made(nouns: Nouns, read: int, eligible: int, generated: int, valid: int) -> str:
     """``80 texts, 72 with a term; 608 mutants, 442 valid``; suites without terms make cases, in groups."""
     texts = counted(read, "text")
-    if suite in TERMS:
-        cases = f"{texts}, {count(eligible)} with a term; {counted(generated, 'mutant')}"
+    if nouns.eligible:
+        sources = f"{texts}, {count(eligible)} with {nouns.eligible}"
     else:
-        groups = counted(eligible, "group")
-        cases = f"{f'{texts}, ' if read else ''}{groups}; {counted(generated, 'case')}"
-    return f"{cases}, {count(valid)} valid"
+        sources = f"{f'{texts}, ' if read else ''}{counted(eligible, nouns.source)}"
+    return f"{sources}; {counted(generated, nouns.case)}, {count(valid)} valid"
 
 
 def headline(figures: Figures) -> str:
@@ -46,14 +49,14 @@ def headline(figures: Figures) -> str:
         return f"{_nothing(figures)} {_accuracy(figures)}".strip()
     together = Pooled([row for row in rows if row["kind"] == "intersectional"])
     single = Pooled([row for row in rows if row["kind"] == "atomic"])
-    subject = figures["model"]
+    subject, case = figures["model"], nouns(figures).case
     sentences = []
     if together.tests:
-        sentences += [_changed(subject, together, "intersectional mutant"), _hidden(together)]
+        sentences += [_changed(subject, together, f"intersectional {case}"), _hidden(together)]
         subject = "It"
     if single.tests:
         sentences.append(
-            _changed(subject, single, "mutant of a single attribute", "mutants of a single attribute")
+            _changed(subject, single, f"{case} of a single attribute", f"{case}s of a single attribute")
         )
     return " ".join(sentence for sentence in (*sentences, _accuracy(figures)) if sentence)
 
@@ -136,8 +139,9 @@ def chosen(figures: Figures) -> str:
 def estimates(figures: Figures) -> list[str]:
     """Where mutants were drawn from more, the rates of all that they stand for; of sets without a flip the
     interval of the rate says all that can be said."""
+    case = nouns(figures).case
     return [
-        f"{' + '.join(row['attributes'])}: of all mutants that those drawn stand for, an estimated "
+        f"{' + '.join(row['attributes'])}: of all {case}s that those drawn stand for, an estimated "
         f"{percent(row['estimated_rate'])} change the answer (95 % interval by original "
         f"{interval(row['estimated_ci95'])})."
         for row in figures["results"]
@@ -151,7 +155,7 @@ def discarded(figures: Figures) -> str:
     if not found:
         return ""
     decided = found["tests"] - found["undetermined"]
-    share = proportion(found["biased"], decided, found["ci95"], "discarded mutants")
+    share = proportion(found["biased"], decided, found["ci95"], f"discarded {nouns(figures).case}s")
     return (
         f"The invariant spares {counted(found['biased'], 'change')} of answer in texts of another grammar: "
         f"{share} would have counted as biased."
@@ -233,7 +237,7 @@ def _accuracy(figures: Figures) -> str:
 
 
 def _nothing(figures: Figures) -> str:
-    documents, cases = figures["documents"], figures["cases"]
+    documents, cases, words = figures["documents"], figures["cases"], nouns(figures)
     tests = sum(row["tests"] for row in figures["results"])
     if not documents["read"]:
         return "No documents were read, so nothing was tested."
@@ -241,16 +245,17 @@ def _nothing(figures: Figures) -> str:
         return f"None of the {counted(tests, 'test')} could be decided, because answers are missing."
     if _stopped(figures):
         return "The run stopped before anything was judged."
-    if not documents["eligible"]:
-        words = listed(figures.get("attributes") or [])
-        about = f" for {words}" if words else ""
-        where = counted(documents["read"], "document")
+    where = counted(documents["read"], "document")
+    if not documents["eligible"] and words.eligible:
+        attributes = listed(figures.get("attributes") or [])
+        about = f" for {attributes}" if attributes else ""
         return f"None of the terms{about} was found in {where}, so nothing was tested."
     if not cases["generated"]:
-        return f"No mutants were made of {counted(documents['eligible'], 'document')}, so nothing was tested."
+        sources = counted(documents["eligible"], "document") if documents["eligible"] else where
+        return f"No {words.case}s were made of {sources}, so nothing was tested."
     if not cases["valid"]:
-        return f"None of the {counted(cases['generated'], 'mutant')} made was valid, so nothing was tested."
-    return f"No answers to the {counted(cases['valid'], 'mutant')} could be judged."
+        return f"None of the {counted(cases['generated'], words.case)} made was valid, so nothing was tested."
+    return f"No answers to the {counted(cases['valid'], words.case)} could be judged."
 
 
 def count(number: int) -> str:

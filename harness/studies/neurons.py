@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from harness.errors import ModelError
-from harness.models.classifier_files import Files, one_line
-from harness.models.transformers import load
+from harness.models.classifier import Labels, load_network
+from harness.models.model_files import Files, check_installed, one_line
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,9 +25,11 @@ class Neurons:
 
     def __init__(self, name: str) -> None:
         source = name.removeprefix(PREFIX)
-        self.name = load(source, None).name  # says what is missing, be it a package or a file
+        check_installed(source)
         self._files = Files(source, None)
-        self._network = self._files.network()
+        self.name = self._files.name
+        Labels(self._files)  # raises for a model that is no classifier
+        self._network = load_network(self._files)
         self._seen: list[Any] = []
         self._size: int | None = None
         for module in self._network.modules():

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterable
 from hashlib import sha256
 
-from harness.core import Case
+from harness.core import DUPLICATE, Case
 
-ORIGINAL, VALID, DISCARDED, DUPLICATE = "original", "valid", "discarded", "duplicate"
+ORIGINAL, VALID, DISCARDED = "original", "valid", "discarded"
 STAR_ROLES = ("atomic", "intersectional")
 
 

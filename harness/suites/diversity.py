@@ -1,30 +1,31 @@
-"""How diverse the texts of a suite are: different texts, sequences of parts of speech, and trees.
+"""Measure how diverse the texts of a suite are: distinct texts, sequences of parts of speech, and trees.
 
-S²LCT compares its cases with CheckList's by the neurons that they reach (section 5.1); this asks after their
-syntax, which needs no look into the model. Such a count grows with the number of texts, so beside it stands
-how many are to be expected of as many texts as the smallest kind has (rarefaction, Hurlbert 1971).
+S²LCT compares its cases with CheckList's by the neurons that they activate (section 5.1); these figures
+compare their syntax, which needs no access to the model. Such a count grows with the number of texts, so each
+is also given as the number expected in a sample as large as the smallest kind (rarefaction, Hurlbert 1971).
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import exp, lgamma
 from typing import Any, Protocol
 
 from harness.core import Tables
-from harness.language.parsers import Parser
+from harness.language.parse import Parser
 from harness.language.trees import Tree
-from harness.sections import Section, Table, plain
+from harness.sections import Figures, Section, Table
 
 AT_ONCE = 256
 
 
 class Trees(Protocol):
-    """Constituency trees of texts, a tree a sentence."""
+    """Parses texts into constituency trees, one tree per sentence."""
 
-    def trees(self, texts: Sequence[str]) -> list[tuple[Tree, ...]]: ...
+    def trees(self, texts: Sequence[str]) -> list[tuple[Tree, ...]]:
+        """Return the trees of each text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,19 +63,29 @@ def texts(tables: Tables, kind: str | None = None) -> dict[str, list[str]]:
 def measure(
     kinds: Mapping[str, Sequence[str]], parser: Parser, trees: Trees | None = None
 ) -> list[Diversity]:
-    """How diverse the texts of each kind are."""
+    """Measure how diverse the texts of each kind are."""
     least = min(map(len, kinds.values()), default=0)
-    return [_measured(kind, some, parser, trees, least) for kind, some in kinds.items()]
+    return [_measured(kind, of_kind, parser, trees, least) for kind, of_kind in kinds.items()]
 
 
-def rarefied(counts: Iterable[int], drawn: int) -> float:
-    """How many different things to expect among ``drawn`` of those that are there ``counts`` times."""
-    some = list(counts)
-    whole = sum(some)
-    return sum(1 - _none_of(count, whole, drawn) for count in some)
+def rarefied(counts: Iterable[int], size: int) -> float:
+    """Return how many distinct things to expect in a sample of ``size`` (rarefaction, Hurlbert 1971).
+
+    ``counts`` are the numbers of occurrences of each thing.
+    """
+    numbers = list(counts)
+    whole = sum(numbers)
+    return sum(1 - _none_of(count, whole, size) for count in numbers)
 
 
-def sections(found: Sequence[Diversity]) -> list[dict[str, Any]]:
+def added(figures: Figures, block: str, found: Sequence[Diversity]) -> Figures:
+    """Return ``figures`` with the diversity in the block called ``block`` and in a section of its own."""
+    rows = [row.plain() for row in found]
+    blocks = {**figures.blocks, block: {**figures.blocks[block], "diversity": rows}}
+    return replace(figures, blocks=blocks, sections=[*figures.sections, *sections(found)])
+
+
+def sections(found: Sequence[Diversity]) -> list[Section]:
     """What the report shows: a table."""
     if not found:
         return []
@@ -94,20 +105,20 @@ def sections(found: Sequence[Diversity]) -> list[dict[str, Any]]:
         for row in found
     ]  # fmt: skip
     notes = [f"Of {of:,}: how many different ones that many texts drawn from them are expected to have."]
-    return plain([Section("Syntactic diversity", table=Table(columns, rows), notes=notes)])
+    return [Section("Syntactic diversity", table=Table(columns, rows), notes=notes)]
 
 
-def _measured(kind: str, some: Sequence[str], parser: Parser, trees: Trees | None, least: int) -> Diversity:
+def _measured(kind: str, texts: Sequence[str], parser: Parser, trees: Trees | None, least: int) -> Diversity:
     tags, shapes = Counter[Hashable](), Counter[Hashable]()
-    for start in range(0, len(some), AT_ONCE):
-        batch = some[start : start + AT_ONCE]
+    for start in range(0, len(texts), AT_ONCE):
+        batch = texts[start : start + AT_ONCE]
         tags.update(_tags(batch, parser))
         if trees is not None:
-            shapes.update(" ".join(map(str, found)) for found in trees.trees(batch))
+            shapes.update(" ".join(map(str, of_text)) for of_text in trees.trees(batch))
     return Diversity(
         kind,
-        len(some),
-        len(set(some)),
+        len(texts),
+        len(set(texts)),
         len(tags),
         len(shapes) if trees else None,
         least,
@@ -117,17 +128,17 @@ def _measured(kind: str, some: Sequence[str], parser: Parser, trees: Trees | Non
 
 
 def _tags(texts: Sequence[str], parser: Parser) -> list[tuple[str, ...]]:
-    """The parts of speech of each text, sentence by sentence."""
+    """Return the parts of speech of each text, sentence by sentence."""
     sentences = [[text[start:end] for start, end in parser.split(text).spans] for text in texts]
-    parses = iter(parser.parse([sentence for some in sentences for sentence in some]))
-    return [tuple(tag for _ in some for tag in next(parses).pos) for some in sentences]
+    parses = iter(parser.parse([sentence for of_text in sentences for sentence in of_text]))
+    return [tuple(tag for _ in of_text for tag in next(parses).pos) for of_text in sentences]
 
 
-def _none_of(count: int, whole: int, drawn: int) -> float:
-    """The chance that ``drawn`` of ``whole`` hold none of ``count``."""
-    if drawn > whole - count:
+def _none_of(count: int, whole: int, size: int) -> float:
+    """Return the chance that a sample of ``size`` from ``whole`` has none of ``count`` things."""
+    if size > whole - count:
         return 0.0
-    return exp(_choose(whole - count, drawn) - _choose(whole, drawn))
+    return exp(_choose(whole - count, size) - _choose(whole, size))
 
 
 def _choose(whole: int, part: int) -> float:

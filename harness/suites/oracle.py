@@ -1,8 +1,8 @@
 """The metamorphic oracle (HINTER, section 3, step 3): which answers changed, and which change was hidden.
 
-*Biased*: the mutant's outcome differs from the original's. *Hidden*: the mutant is biased and no mutant
-of a proper subset of its substitutions is, pair-exactly, all of them valid and read. Both questions are
-three-valued: what was not read is never taken for an answer.
+A mutant is *biased* if its outcome differs from the original's. A biased mutant is *hidden* if no mutant made
+of a proper subset of its substitutions (exactly the same pairs) is biased, and all those mutants are valid
+and read. Both questions have three values: an outcome that could not be read never counts as an answer.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
-from harness.core import Case, Outcome, Status, Ternary, Verdict
+from harness.core import Case, Margin, Outcome, Status, Ternary, Verdict
 
 RELATION = "star"
 
@@ -18,22 +18,23 @@ Key = frozenset[tuple[str, str, str]]
 
 
 def compare(original: Outcome | None, mutant: Outcome | None) -> Status:
-    """Whether two outcomes differ: label sets as sets; undetermined where either was not read."""
+    """Compare two outcomes, label sets as sets; undetermined if either was not read."""
     if original is None or mutant is None or not original.read or not mutant.read:
         return "undetermined"
-    return "benign" if (original.labels, original.score) == (mutant.labels, mutant.score) else "biased"
+    return "biased" if original.differs(mutant) else "benign"
 
 
-def smaller(*outcomes: Outcome | None) -> float | None:
-    """The smallest margin among outcomes, None where one of them is not known."""
+def smaller(*outcomes: Outcome | None) -> Margin | None:
+    """Return the smallest margin among outcomes; None where one of them is not known."""
     margins = [outcome.margin for outcome in outcomes if outcome and outcome.margin is not None]
-    return min(margins) if len(margins) == len(outcomes) else None
+    return Margin.smallest(margins) if margins and len(margins) == len(outcomes) else None
 
 
 def hidden(status: Status, parts: Iterable[Status | None]) -> Ternary | None:
-    """Whether a biased mutant's bias is hidden, given its sub-mutants (None: not valid, so not asked).
+    """Return whether a mutant's bias is hidden; None if it is not biased.
 
-    A sub-mutant that shows the bias settles it, whatever else is missing; otherwise all must be benign.
+    ``parts`` are the statuses of its sub-mutants (None: not valid, so not asked). One biased sub-mutant
+    settles the question, whatever else is missing; otherwise all must be benign.
     """
     if status != "biased":
         return None
@@ -44,20 +45,20 @@ def hidden(status: Status, parts: Iterable[Status | None]) -> Ternary | None:
 
 
 def judge(group: Sequence[Case], outcomes: Mapping[str, Outcome]) -> Iterator[Verdict]:
-    """A verdict for each mutant of one original."""
+    """Yield a verdict for each mutant of one original."""
     original = next(case for case in group if case.role == "original")
     mutants = [case for case in group if case.role != "original"]
-    status: dict[Key, Status] = {
+    statuses: dict[Key, Status] = {
         _key(case): compare(outcomes.get(original.id), outcomes.get(case.id)) for case in mutants
     }
     for case in mutants:
-        own = status[_key(case)]
-        parts = (status.get(part) for part in _proper_subsets(_key(case)))
+        status = statuses[_key(case)]
+        parts = (statuses.get(part) for part in _proper_subsets(_key(case)))
         yield Verdict(
             case=case.id,
             relation=RELATION,
-            status=own,
-            hidden=hidden(own, parts) if len(case.substitutions) > 1 else None,
+            status=status,
+            hidden=hidden(status, parts) if len(case.substitutions) > 1 else None,
             attributes=case.attributes,
             margin=smaller(outcomes.get(original.id), outcomes.get(case.id)),
         )

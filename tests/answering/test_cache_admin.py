@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.answering import cache_admin
+from harness.answering import cache_admin, payloads
 from harness.answering.cache import ResponseCache
 from harness.core import Message, Reply, Request, Token
 from harness.errors import CacheError
@@ -75,8 +75,8 @@ def test_stats_count_by_model_and_endpoint(tmp_path: Path) -> None:
     assert found.bytes >= path.stat().st_size > 0
     assert found.tokens == cache_admin.Tokens(30, 3, 4)
     assert found.models == [
-        cache_admin.Answered("m", "http://x/v1", 2, cache_admin.Tokens(30, 3, 4)),
-        cache_admin.Answered("vader", "", 1),
+        cache_admin.ModelTotals("m", "http://x/v1", 2, cache_admin.Tokens(30, 3, 4)),
+        cache_admin.ModelTotals("vader", "", 1),
     ]
     assert json.loads(json.dumps(found.as_dict()))["models"][1]["name"] == "vader"
 
@@ -172,10 +172,10 @@ def test_a_line_that_is_wrong_is_named_and_nothing_is_imported(tmp_path: Path, b
 
 def explained(path: Path, one: Request) -> list[str]:
     with cache_admin.opened(path) as db:
-        asked = cache_admin.asked(json.dumps(one.payload()).encode(), "f")
+        asked = cache_admin.parse_request(json.dumps(one.payload()).encode(), "f")
         found = cache_admin.nearest(db, asked)
         assert found is not None
-        return cache_admin.differences(found.payload, asked.payload, ("kept", "asked"))
+        return payloads.differences(found.payload, asked.payload, ("kept", "asked"))
 
 
 @pytest.mark.parametrize(
@@ -222,7 +222,7 @@ def test_the_fields_that_differ_are_named(tmp_path: Path, one: Request, says: li
 def test_a_request_is_found_by_the_beginning_of_its_key(tmp_path: Path) -> None:
     path = fill(tmp_path / "c.sqlite", [(request(), Reply("x"))], [request(), request("b")])
     with cache_admin.opened(path) as db:
-        assert cache_admin.find(db, path, request().key[:8]) == cache_admin.Found(
+        assert cache_admin.find(db, path, request().key[:8]) == cache_admin.CachedRequest(
             request().key, json.loads(json.dumps(request().payload())), "kept"
         )
         assert cache_admin.find(db, path, request("b").key).state == "expected"
@@ -243,7 +243,7 @@ def test_a_prefix_of_several_keys_is_refused(tmp_path: Path) -> None:
 
 @given(st.text(max_size=30), st.text(max_size=30))
 def test_the_first_differing_place(one: str, other: str) -> None:
-    at = cache_admin._agreeing(one, other)
+    at = payloads._agreeing(one, other)
     assert one[:at] == other[:at]
     assert one[at : at + 1] != other[at : at + 1] or one == other
-    assert (cache_admin._apart(one, other) == 0) == (one == other)
+    assert (payloads.distance(one, other) == 0) == (one == other)

@@ -8,10 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.answering.margin import NEAR_TIE, log_odds, margin, probabilities, set_margin, shift
-from harness.core import Reply, Token
+from harness.answering.margin import log_odds, margin, probabilities, set_margin
+from harness.core import Margin, Reply, Token
 
 LABELS = ("Negative", "Positive")
+
+
+def exactly(found: Margin | None) -> float:
+    """The margin, which is known and no bound."""
+    assert found is not None
+    assert not found.is_bound
+    return found.value
 
 
 def reply(*tokens: Token) -> Reply:
@@ -21,24 +28,27 @@ def reply(*tokens: Token) -> Reply:
 def test_the_gap_at_the_first_token() -> None:
     token = Token("Positive", -0.5, (("Positive", -0.5), ("Negative", -0.55), ("The", -3.0)))
     found = margin(reply(token), "Positive", LABELS)
-    assert found == pytest.approx(0.05)
+    assert exactly(found) == pytest.approx(0.05)
     assert found is not None
-    assert found < NEAR_TIE
+    assert found.near_tie
 
 
 def test_a_label_in_pieces_and_behind_a_quotation_mark() -> None:
     tokens = (Token('"', -0.1), Token("Pos", -0.2, (("Pos", -0.2), ("Neg", -1.7))), Token("itive", -0.0))
-    assert margin(reply(*tokens), "Positive", LABELS) == pytest.approx(1.5)
+    assert exactly(margin(reply(*tokens), "Positive", LABELS)) == pytest.approx(1.5)
 
 
 def test_labels_with_a_common_beginning_part_later() -> None:
     tokens = (Token("Article", -0.1), Token(" 2", -0.3, ((" 2", -0.3), (" 3", -2.3))))
-    assert margin(reply(*tokens), "Article 2", ("Article 2", "Article 3")) == pytest.approx(2.0)
+    assert exactly(margin(reply(*tokens), "Article 2", ("Article 2", "Article 3"))) == pytest.approx(2.0)
 
 
 def test_a_rival_that_is_not_listed_is_less_likely_than_the_last_that_is() -> None:
     token = Token("Positive", -0.1, (("Positive", -0.1), ("The", -2.0), ("A", -4.0)))
-    assert margin(reply(token), "Positive", LABELS) == pytest.approx(3.9)
+    found = margin(reply(token), "Positive", LABELS)
+    assert found is not None
+    assert found.is_bound
+    assert found.value == pytest.approx(3.9)
 
 
 @pytest.mark.parametrize("tokens", [(), (Token("The", -0.1, (("The", -0.1),)),), (Token("Positive", -0.1),)])
@@ -49,8 +59,12 @@ def test_where_nothing_is_known(tokens: tuple[Token, ...]) -> None:
 @given(st.floats(-20, 0), st.floats(-20, 0))
 def test_the_margin_of_one_label_is_minus_that_of_the_other(one: float, other: float) -> None:
     top = (("Positive", one), ("Negative", other))
-    assert margin(reply(Token("Positive", one, top)), "Positive", LABELS) == pytest.approx(one - other)
-    assert margin(reply(Token("Negative", other, top)), "Negative", LABELS) == pytest.approx(other - one)
+    assert exactly(margin(reply(Token("Positive", one, top)), "Positive", LABELS)) == pytest.approx(
+        one - other
+    )
+    assert exactly(margin(reply(Token("Negative", other, top)), "Negative", LABELS)) == pytest.approx(
+        other - one
+    )
 
 
 # A label that goes on where another one ends
@@ -66,22 +80,22 @@ def traded(end: float, policy: float, budget: float = -9.0, ends_with: str = "<|
 
 
 def test_the_token_behind_a_label_decides_whether_it_was_the_longer_one() -> None:
-    assert margin(traded(-0.1, -0.15), "trade", TRADE) == pytest.approx(0.05)
-    assert margin(traded(-2.0, -0.3), "trade policy", TRADE) == pytest.approx(1.7)
+    assert exactly(margin(traded(-0.1, -0.15), "trade", TRADE)) == pytest.approx(0.05)
+    assert exactly(margin(traded(-2.0, -0.3), "trade policy", TRADE)) == pytest.approx(1.7)
     assert margin(traded(-2.0, -0.3), "trade", TRADE) is None
-    assert margin(traded(-0.1, -7.0, budget=-0.2), "trade", TRADE) == pytest.approx(0.1)
+    assert exactly(margin(traded(-0.1, -7.0, budget=-0.2), "trade", TRADE)) == pytest.approx(0.1)
 
 
 @pytest.mark.parametrize("end", ["<|im_end|>", "", ".", "\n", ", "])
 def test_whatever_is_no_word_ends_a_label(end: str) -> None:
-    assert margin(traded(-0.5, -1.5, ends_with=end), "trade", TRADE) == pytest.approx(1.0)
+    assert exactly(margin(traded(-0.5, -1.5, ends_with=end), "trade", TRADE)) == pytest.approx(1.0)
 
 
 def test_where_the_token_behind_a_label_is_not_listed_nothing_is_known() -> None:
     first = Token("trade", -0.1, (("trade", -0.1), ("budget", -9.0)))
     assert margin(reply(first), "trade", TRADE) is None
     assert margin(reply(first, Token("<|im_end|>", -0.1)), "trade", TRADE) is None
-    assert margin(reply(first), "trade", ("trade", "budget")) == pytest.approx(8.9)
+    assert exactly(margin(reply(first), "trade", ("trade", "budget"))) == pytest.approx(8.9)
 
 
 @given(st.floats(-20, 0), st.floats(-20, 0))
@@ -90,7 +104,7 @@ def test_of_a_label_and_its_extension_the_log_odds_are_the_margin(end: float, po
     odds = log_odds(said, labels)
     label = "trade" if end >= policy else "trade policy"
     assert odds is not None
-    assert odds[label] == pytest.approx(margin(said, label, labels))
+    assert exactly(margin(said, label, labels)) == pytest.approx(odds[label])
 
 
 SYLLABLES = ("na", "nav", "al", " ba", "se")
@@ -108,12 +122,12 @@ def test_no_label_more_makes_an_answer_surer(data: st.DataObject) -> None:
     label = "".join(token.text for token in tokens[:-1])
     labels = data.draw(st.sets(NAMES, min_size=1, max_size=4)) - {label}
     found = margin(reply(*tokens), label, (label, *labels))
-    assert found is None or found >= 0
+    assert found is None or found.value >= 0
     if found is not None:
         for other in labels if len(labels) > 1 else ():
             fewer = margin(reply(*tokens), label, (label, *(labels - {other})))
             assert fewer is not None
-            assert found <= fewer + 1e-9
+            assert found.near_tie or found.value <= fewer.value + 1e-9
 
 
 # Sets of labels
@@ -129,7 +143,7 @@ def test_a_set_is_as_sure_as_the_label_nearest_to_the_threshold(logits: dict[str
     words = ", ".join(label for label, logit in logits.items() if logit >= 0) or "None"
     token = Token(words, -1.0, tuple((label, sigmoid(logit)) for label, logit in logits.items()))
     found = set_margin(Reply(f"Labels: {words}", logprobs=(token,)), tuple("ABCDE"))
-    assert found == pytest.approx(min(map(abs, logits.values())), abs=1e-6)
+    assert exactly(found) == pytest.approx(min(map(abs, logits.values())), abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -214,15 +228,6 @@ def test_a_label_that_begins_another_ends_where_no_word_follows() -> None:
 def test_no_probability_is_made_up(tokens: tuple[Token, ...], labels: tuple[str, ...]) -> None:
     assert probabilities(reply(*tokens), labels) is None
     assert log_odds(reply(*tokens), labels) is None
-    assert shift(reply(*tokens), reply(*tokens), "Positive", labels) is None
-
-
-def test_a_mutation_that_flips_nothing_still_shifts() -> None:
-    before = reply(Token("Positive", -0.1, (("Negative", -3.1),)))
-    after = reply(Token("Positive", -0.5, (("Negative", -1.5),)))
-    assert shift(before, after, "Positive", LABELS) == pytest.approx(-2.0)
-    assert shift(after, before, "Positive", LABELS) == pytest.approx(2.0)
-    assert shift(before, after, "Mixed", LABELS) is None
 
 
 @given(st.lists(st.floats(-40, 0), min_size=2, max_size=4))
@@ -235,7 +240,6 @@ def test_probabilities_sum_to_one_and_agree_with_the_odds(logs: list[float]) -> 
     assert odds is not None
     assert sum(found.values()) == pytest.approx(1.0)
     assert found == pytest.approx({label: 1 / (1 + math.exp(-odds[label])) for label in labels})
-    assert shift(said, said, labels[0], labels) == 0.0
 
 
 @given(st.floats(-20, 0), st.floats(-20, 0))
@@ -243,7 +247,7 @@ def test_with_two_labels_the_log_odds_are_the_margin(one: float, other: float) -
     said = reply(Token("Positive", one, (("Positive", one), ("Negative", other))))
     odds = log_odds(said, LABELS)
     assert odds is not None
-    assert odds["Positive"] == pytest.approx(margin(said, "Positive", LABELS))
+    assert exactly(margin(said, "Positive", LABELS)) == pytest.approx(odds["Positive"])
 
 
 def test_under_a_constraint_only_what_is_spelt_as_a_label_counts() -> None:
@@ -251,8 +255,8 @@ def test_under_a_constraint_only_what_is_spelt_as_a_label_counts() -> None:
     top = (("negative", -0.2), ("Positive", -2.0), ("Negative", -3.0))
     reply = Reply("Positive", logprobs=(Token("Positive", -2.0, top),))
     labels = ["Positive", "Negative"]
-    assert margin(reply, "Positive", labels, exact=True) == pytest.approx(1.0)
-    assert margin(reply, "Positive", labels) == pytest.approx(-1.8)
+    assert exactly(margin(reply, "Positive", labels, exact=True)) == pytest.approx(1.0)
+    assert exactly(margin(reply, "Positive", labels)) == pytest.approx(-1.8)
     odds = log_odds(reply, labels, exact=True)
     assert odds is not None
     assert odds["Positive"] == pytest.approx(1.0)
@@ -263,4 +267,4 @@ def test_under_a_constraint_only_the_end_ends_a_label() -> None:
     more = Token(" policy", -1.5, ((".", -0.4), (" policy", -1.5), ("<|im_end|>", -2.5)))
     reply = Reply("Trade policy", logprobs=(first, more))
     labels = ["Trade", "Trade policy", "Tax"]
-    assert margin(reply, "Trade policy", labels, exact=True) == pytest.approx(1.0)
+    assert exactly(margin(reply, "Trade policy", labels, exact=True)) == pytest.approx(1.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,35 +16,27 @@ from tenacity import AsyncRetrying, RetryCallState, wait_fixed, wait_none
 from harness.answering.cache import ResponseCache
 from harness.answering.limiter import Limiter
 from harness.answering.runner import Answer, Counts, Runner
-from harness.core import Capabilities, Failure, Message, Reply, Request
+from harness.core import Failure, Message, Reply, Request
 from harness.errors import EndpointError, Transient
+from harness.plugins import Model
 from harness.retrying import ATTEMPTS, LOST_IN_A_ROW, PoliteWait
 
 
-class Scripted:
+class Scripted(Model):
     """A model whose behaviour is a function of the request and of how often it was asked."""
 
     name = "scripted"
     concurrency = 4
-    context: int | None = None
-    capabilities = Capabilities()
-    identity: Mapping[str, Any] = {"name": "scripted"}
-    facts: Mapping[str, Any] = {}
+    identity = {"name": "scripted"}
 
     def __init__(self, answer: Callable[[Request, int], Answer]) -> None:
         self.asked: Counter[str] = Counter()
         self._answer = answer
 
-    async def prepare(self, known: Mapping[str, Any] | None) -> None:
-        return None
-
     async def answer(self, request: Request) -> Answer:
         self.asked[request.text] += 1
         await asyncio.sleep(0)
         return self._answer(request, self.asked[request.text])
-
-    async def close(self) -> None:
-        return None
 
 
 def ask(

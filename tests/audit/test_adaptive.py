@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from harness.audit.adaptive.candidates import Candidates
 from harness.audit.adaptive.chooser import ROUND, Chooser, Finding, Pick
 from harness.audit.adaptive.exploration import Exploration
-from harness.core import Case, Outcome, Role, Status, Substitution
+from harness.core import Case, Margin, Outcome, Role, Status, Substitution
 from harness.suites import oracle
 
 Answer = Callable[[str], Outcome]
@@ -90,7 +90,8 @@ def group(
 
 
 def label(flips: bool, margin: float | None = None) -> Outcome:
-    return Outcome(frozenset({"Negative" if flips else "Positive"}), margin=margin)
+    known = None if margin is None else Margin(margin)
+    return Outcome(frozenset({"Negative" if flips else "Positive"}), margin=known)
 
 
 def explore(cases: Sequence[Case], asked: Asked, budget: int, seed: int = 0) -> Exploration:

@@ -26,7 +26,7 @@ from harness.audit.batching import files as batching
 from harness.audit.batching.jobs import Ledger, Pace, only_one
 from harness.audit.batching.run import answered, outstanding
 from harness.cli import app
-from harness.core import Failure, Message, Reply, Request, canonical
+from harness.core import Failure, JsonObject, Message, Reply, Request, canonical
 from harness.errors import CacheError, ConfigError, EndpointError, RunError
 from harness.retrying import PATIENT
 from tests.batch_server import (
@@ -40,6 +40,7 @@ from tests.batch_server import (
     unexecuted,
     vllm_run_batch,
 )
+from tests.json_values import inside
 from tests.servers import Answer, completion, error, serve
 
 LEXICON = """
@@ -106,7 +107,7 @@ def run(configuration: config.RunConfig) -> tuple[Audit, pipeline.RunState]:
 
 
 def facts(audit: Audit) -> dict[str, Any]:
-    return dict(audit.model.facts["batch"])
+    return dict(inside(audit.model.facts, "batch"))
 
 
 def all_positive(line: Line) -> list[tuple[str, Line | str]]:
@@ -443,9 +444,9 @@ def test_export_answer_import_then_a_run_sends_nothing(settings: Settings, tmp_p
         assert (again["requests"], again["expected"], again["files"]) == (0, UNIQUE + 2, [])
         out.write_bytes(vllm_run_batch(list(batch_files.lines(file)), biased))
         taken = asyncio.run(batching.take_in(tmp_path / "cache.sqlite", [out]))
-        assert (taken.kept, taken.told()) == (UNIQUE + 2, [])
+        assert (taken.kept, taken.problems()) == (UNIQUE + 2, [])
         twice = asyncio.run(batching.take_in(tmp_path / "cache.sqlite", [out]))
-        assert (twice.kept, twice.already, twice.told()) == (0, UNIQUE + 2, [])
+        assert (twice.kept, twice.already, twice.problems()) == (0, UNIQUE + 2, [])
         figures = asyncio.run(pipeline.run(settings(url, repeats=1)))
         assert len(endpoint.requests) == sent
         assert figures["requests"]["sent"] == 0
@@ -464,7 +465,7 @@ def test_a_run_sends_only_what_the_file_did_not_bring(settings: Settings, tmp_pa
         asyncio.run(batching.export(configuration, file))
         out.write_bytes(vllm_run_batch(list(batch_files.lines(file)), answer))
         taken = asyncio.run(batching.take_in(tmp_path / "cache.sqlite", [out]))
-        assert taken.told() == ["4 failed: HTTP 404: wrong model"]
+        assert taken.problems() == ["4 failed: HTTP 404: wrong model"]
         assert asyncio.run(planning.plan(configuration))["to_send"] == 4
         counts = asyncio.run(batching.export(configuration, tmp_path / "more.jsonl"))
         assert (counts["requests"], counts["cached"]) == (4, 8)
@@ -476,11 +477,11 @@ def test_a_vllm_server_need_not_run(settings: Settings, tmp_path: Path) -> None:
     from harness.models.vllm import VllmModel
     from harness.models.vllm_server import Settings as ServerSettings
 
-    async def export() -> dict[str, Any]:
+    async def export() -> JsonObject:
         from dataclasses import replace
 
         audit = assemble(settings("http://localhost:1/v1"))
-        audit = replace(audit, model=VllmModel(ServerSettings("org/model")))
+        audit = replace(audit, model=VllmModel(ServerSettings(name="org/model")))
         async with ResponseCache(audit.cache) as cache:
             return (await batching.configured_dialect(audit, cache)).to_json()
 

@@ -22,9 +22,10 @@ import pytest
 from harness import config
 from harness.audit import generation, generation_ray
 from harness.audit.assembly import Audit, assemble
-from harness.core import Case, Document, Suite
+from harness.core import Case, Document
 from harness.errors import ConfigError, RunError
 from harness.folder import RunFolder
+from harness.plugins import Suite
 from harness.progress import Progress, unwatched
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:ray")
@@ -176,11 +177,10 @@ def test_a_chunk_that_was_not_finished_is_made_anew(
     assert files(made.folder) == expected
 
 
-class Together:
+class Together(Suite):
     """A suite that must see all documents: it numbers the cases through."""
 
     name = "together"
-    identity: dict[str, Any] = {}
 
     def cases(self, documents: Iterator[Document]) -> Iterator[Case]:
         for number, document in enumerate(documents):
@@ -193,8 +193,7 @@ class Together:
 def test_a_suite_that_sees_all_documents_is_not_shared_out(
     place: Path, make: Make, request: pytest.FixtureRequest
 ) -> None:
-    suite: Suite = Together()
-    made = replace(audit(place, f"together-{request.node.name}"), suite=suite)
+    made = replace(audit(place, f"together-{request.node.name}"), suite=Together())
     make(made, unwatched)
     assert [case.id for case in made.folder.read_cases()] == [str(number) for number in range(DOCUMENTS)]
 

@@ -11,12 +11,15 @@ from typing import Any
 
 import polars as pl
 import pytest
+from click.testing import CliRunner
 
 import harness
 from harness import config
-from harness.audit import pipeline, planning
+from harness.audit import assembly, pipeline, planning
+from harness.cli import app
 from harness.errors import ConfigError, EndpointError, RunError
-from harness.tables import ANSWER_SCHEMA, CASE_SCHEMA, schema_of
+from harness.folder import RunFolder
+from harness.tables import ANSWER_SCHEMA, CASE_SCHEMA, VERDICT_SCHEMA, schema_of
 from tests.servers import Answer, completion, error, serve
 
 LEXICON = """
@@ -103,7 +106,7 @@ def test_the_files_of_a_run(settings: Callable[..., config.RunConfig], tmp_path:
     )
     assert "<html" in (folder / "report.html").read_text(encoding="utf-8")
     assert "<testsuites" in (folder / "junit.xml").read_text(encoding="utf-8")
-    assert config.load(folder / "run.toml") == settings()
+    assert config.load(folder / "run.toml") == assembly.assemble(settings()).config
 
 
 def test_the_same_command_again_sends_nothing_and_finds_the_same(
@@ -454,6 +457,45 @@ def test_near_ties_are_counted(settings: Callable[..., config.RunConfig], tmp_pa
         by_status = dict(shifts.rows())
         assert by_status["benign"] == pytest.approx(0.0)
         assert by_status["biased"] == pytest.approx((-0.70 - -0.69) - (-0.69 - -5.0))
+
+
+def test_a_margin_that_is_a_bound_is_marked(
+    settings: Callable[..., config.RunConfig], tmp_path: Path
+) -> None:
+    def script(body: dict[str, Any], _: int) -> Answer:
+        flips = "Asian woman" in body["messages"][-1]["content"]
+        text, other = ("Negative", "The") if flips else ("Positive", "Negative")
+        tops = [{"token": text, "logprob": -4.8 if flips else -0.1}, {"token": other, "logprob": -0.25}]
+        answer = completion(text)
+        assert answer.body is not None
+        answer.body["choices"][0]["logprobs"] = {"content": [{**tops[0], "top_logprobs": tops[flips:]}]}
+        return answer
+
+    with serve(script) as endpoint:
+        figures = run(settings(model__name="m", model__base_url=endpoint.base_url))
+    both = result(figures, "race", "gender")
+    assert (both["biased"], both["near_ties"]) == (1, None)
+    for name in ("answers", "verdicts"):
+        table = pl.read_parquet(tmp_path / "run" / f"{name}.parquet")
+        bounds = table.filter("margin_is_bound")
+        assert bounds["margin"].to_list() == [pytest.approx(-4.55)]
+        assert table["margin_is_bound"].null_count() == 0
+
+
+def test_a_folder_without_the_newest_columns_is_still_read(
+    settings: Callable[..., config.RunConfig], tmp_path: Path
+) -> None:
+    new, old = (str(tmp_path / name) for name in ("new", "old"))
+    run(settings(out=new))
+    run(settings(out=old))
+    for name in ("answers", "verdicts"):
+        path = tmp_path / "old" / f"{name}.parquet"
+        pl.read_parquet(path).drop("margin_is_bound").write_parquet(path)
+    verdicts = RunFolder.ended(tmp_path / "old").scan("verdicts").collect()
+    assert dict(verdicts.schema) == schema_of(VERDICT_SCHEMA)
+    for line in (["report", old], ["compare", new, old, "--out", str(tmp_path)], ["explain", old]):
+        done = CliRunner().invoke(app, line)
+        assert done.exit_code == 0, done.output
 
 
 def test_a_text_that_does_not_fit_is_cut_before_it_is_mutated(

@@ -102,7 +102,7 @@ def test_the_same_command_uses_the_same_folder_and_sends_nothing(hinter: Hinter,
         (["run", "--data", "none.csv"], "none.csv: no such file"),
         (
             ["run", "--data", "texts.csv", "--text-column", "body"],
-            "texts.csv: no column 'body': it has text, label",
+            "texts.csv: no column 'body': the columns are text, label",
         ),
         (["run", "--data", "latin.csv"], "latin.csv: not UTF-8"),
         (["run", "--data", "empty.csv"], "empty.csv: the file is empty"),

@@ -113,7 +113,7 @@ def test_score_files_are_compared_as_the_paper_does(work: Path) -> None:
         ["joy", "all", 2],
     ]
     assert [len(plot["boxes"]) for plot in table["plots"]] == [2]
-    assert "different scores in 1 of 2 comparisons; 1 of these would show" in found["headline"]
+    assert "a difference in 1 of 2 comparisons, 1 of them robust to other" in found["headline"]
 
 
 def test_a_run_beside_a_score_file(audit: Callable[..., None], work: Path) -> None:
@@ -130,7 +130,7 @@ def test_sentences_without_a_score_are_counted(work: Path) -> None:
     (work / "half.csv").write_text("".join(whole[:4001]), encoding="utf-8")
     found = printed("whole.csv", "half.csv")
     assert [(b["scored"], b["sentences"]) for b in found["systems"]] == [(8640, 8640), (4000, 8640)]
-    assert found["headline"].endswith(" half.csv has scores of 4,000 of 8,640 sentences.")
+    assert found["headline"].endswith(" half.csv has scores for 4,000 of 8,640 sentences.")
     (work / "one.csv").write_text("".join(whole[:2]), encoding="utf-8")
     with pytest.raises(RunError, match=r"one\.csv has no pair of sentences of the corpus 'eec'"):
         called("whole.csv", "one.csv")
@@ -151,7 +151,7 @@ def test_what_cannot_be_compared_is_said(audit: Callable[..., None], work: Path)
         (("even", "./even"), RunError, "even is given twice"),
         (("even", "broken"), RunError, "'suite' is missing: not the summary of a run"),
         (("even", "ids.csv"), RunError, "even has no scores of the suite eec"),
-        (("ids.csv", "scores.csv"), DocumentError, "none of its 1 ids is one of the corpus's"),
+        (("ids.csv", "scores.csv"), DocumentError, "none of its 1 ids is in the corpus"),
     ):
         with pytest.raises(kind, match=says) as raised:
             called(*arguments)

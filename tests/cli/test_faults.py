@@ -31,11 +31,7 @@ class Crash(Suite):
     def judge(self, group, outcomes):
         raise TypeError("no judge\\nof \\x1b[31manything [/red]")
 
-class Plugin(SuitePlugin):
-    def __call__(self, config):
-        return Crash()
-
-plugin = Plugin(name="crash", about="crashes", options=Nothing, make=lambda options, kit: Crash())
+plugin = SuitePlugin(name="crash", about="crashes", options=Nothing, make=lambda options, kit: Crash())
 """
 VADER = ("--data", "texts.csv", "--model", "local:vader", "--parser", "none")
 Hinter = Callable[..., "subprocess.CompletedProcess[str]"]

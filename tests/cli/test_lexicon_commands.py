@@ -38,7 +38,7 @@ def test_every_fault_of_a_lexicon_is_a_line_and_the_exit_code_2(hinter: Hinter, 
     done = hinter("lexicon", "validate", "w.toml")
     assert done.returncode == 2
     assert done.stdout.splitlines() == [
-        "x.pairs: 'man ' has a space before or after it",
+        "x.pairs: 'man ' has a leading or trailing space",
         "x: man -> men has no mirror men -> man",
         "x: man -> men changes number",
         "note: x: soviets -> mexican seems to change number (plural, singular)",
@@ -53,7 +53,7 @@ def test_an_import_cleans_and_says_so(hinter: Hinter, tmp_path: Path) -> None:
     done = hinter("lexicon", "import", "a_b.csv", "--attribute", "x")
     assert done.returncode == 0
     assert done.stderr.splitlines() == [
-        "a_b.csv: line 2: 'Man;Woman' dropped: already at a_b.csv: line 1, but for upper case",
+        "a_b.csv: line 2: 'Man;Woman' dropped: already at a_b.csv: line 1, except for case",
         "a_b.csv: line 3: 'actor;Actor' dropped: both words are the same",
         "1 pairs of 3 rows kept, 1 words had stray spaces, 2 dropped",
     ]

@@ -88,16 +88,16 @@ def test_the_bundled_sample_reads() -> None:
     [
         ("d.csv", "", "the file is empty"),
         ("d.csv", "text,label\n", "no rows"),
-        ("d.csv", "body,x\na,b\n", "no column named text or review .*: it has body, x"),
-        ("d.csv", "text,label\na,Positive\nb\n", "row 2: 1 fields where the header has 2"),
+        ("d.csv", "body,x\na,b\n", "no column named text or review .*: the columns are body, x"),
+        ("d.csv", "text,label\na,Positive\nb\n", "row 2: 1 fields, but the header has 2"),
         ("d.csv", "text,label\na,Positive\n,Negative\n", "row 2: 'text' is empty"),
-        ("d.csv", "text,label\na,Meh\n", "row 1: unknown label 'Meh': the task has Negative, Positive"),
-        ("d.csv", "text,text\na,b\n", "two columns have one name"),
+        ("d.csv", "text,label\na,Meh\n", "row 1: unknown label 'Meh': the labels are Negative, Positive"),
+        ("d.csv", "text,text\na,b\n", "duplicate column name"),
         ("d.csv", 'text\n"unclosed\n', "row 1: unexpected end of data"),
         ("d.csv", b"text\nfine\ncaf\xe9\n", "not UTF-8 at line 3"),
-        ("d.csv", "id,text\n7,a\n7,b\n", "row 2: id '7' is given twice"),
-        ("d.csv", "id,text\n2,a\n,b\n", "row 2: id '2' is given twice"),
-        ("d.jsonl", '{"text": "a"}\n{"text": "b", "id": 1}\n', "row 2: id '1' is given twice"),
+        ("d.csv", "id,text\n7,a\n7,b\n", "row 2: duplicate id '7'"),
+        ("d.csv", "id,text\n2,a\n,b\n", "row 2: duplicate id '2'"),
+        ("d.jsonl", '{"text": "a"}\n{"text": "b", "id": 1}\n', "row 2: duplicate id '1'"),
         ("d.jsonl", '{"text": "a", "id": "\\ud800"}\n', "row 1: 'id' has a lone surrogate at character 0"),
         ("d.jsonl", '{"text": "a", "x": ' + "[" * 100_000 + "}\n", "row 1: not valid JSON"),
         ("d.jsonl", '{"text": "a", "x": ' + "9" * 5_000 + "}\n", "row 1: not valid JSON"),
@@ -128,7 +128,7 @@ def test_a_missing_file_and_an_empty_folder(tmp_path: Path) -> None:
 
 def test_a_missing_column_says_what_there_is(tmp_path: Path) -> None:
     path = written(tmp_path, "d.csv", "text,label\na,Positive\n")
-    with pytest.raises(DocumentError, match="no column 'gold': it has text, label"):
+    with pytest.raises(DocumentError, match="no column 'gold': the columns are text, label"):
         load(path, label_column="gold")
 
 
@@ -166,12 +166,12 @@ def test_a_blank_label_is_none_and_a_list_of_several_is_wrong(tmp_path: Path) ->
     )
     found = documents.read(DocumentOptions(str(path)), LABELS, ALIASES)
     assert next(found).labels is None
-    with pytest.raises(DocumentError, match="row 2: 2 labels where the task has one"):
+    with pytest.raises(DocumentError, match="row 2: 2 labels, but the task takes one"):
         next(found)
 
 
 def test_no_texts_are_given() -> None:
-    with pytest.raises(DocumentError, match="no texts are given: use --data"):
+    with pytest.raises(DocumentError, match="no texts to read: use --data"):
         list(read(DocumentOptions()))
 
 
@@ -218,9 +218,12 @@ def test_what_is_wrong_with_a_data_set(tmp_path: Path) -> None:
     folder = data_set(tmp_path)
     for options, says in (
         (DocumentOptions(dataset=folder, split="train"), "train"),
-        (DocumentOptions(dataset=folder), "say which split"),
-        (DocumentOptions(dataset="someone/reviews", split="test"), "say which commit, with --revision"),
-        (DocumentOptions(dataset=folder, split="test", text_column="body"), "no column 'body': it has text"),
+        (DocumentOptions(dataset=folder), "name its split"),
+        (DocumentOptions(dataset="someone/reviews", split="test"), "pin a commit with --revision"),
+        (
+            DocumentOptions(dataset=folder, split="test", text_column="body"),
+            "no column 'body': the columns are text",
+        ),
     ):
         with pytest.raises(DocumentError, match=says) as raised:
             list(read(options))

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from harness.answering.margin import NEAR_TIE, log_odds, margin
+from harness.answering.margin import log_odds, margin
 from harness.core import Document, Failure, Message, Reply, Request
 from harness.documents.shortening import Shortener
 from harness.errors import ModelError
-from harness.models import local, weights
+from harness.models import llama, local, weights
 
 LABELS = ("Negative", "Positive")
 SAMPLING = {"temperature": 0.0, "max_tokens": 16, "seed": 0, "logprobs": True}
@@ -37,7 +37,7 @@ def smollm2() -> Iterator[local.LlamaModel]:
         weights.fetch()
     except ModelError as error:
         pytest.skip(f"the weights of the embedded model cannot be fetched here: {error}")
-    model = local.smollm2()
+    model = local.LlamaModel(llama.smollm2())
     yield model
     asyncio.run(model.close())
 
@@ -105,10 +105,10 @@ def test_smollm2_cuts_a_text_later_than_an_estimate_would(smollm2: local.LlamaMo
 
 def test_a_model_file_that_is_none_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="no such model file"):
-        local.smollm2(str(tmp_path / "none.gguf"))
+        llama.smollm2(str(tmp_path / "none.gguf"))
     (tmp_path / "bad.gguf").write_text("no model")
     with pytest.raises(ModelError, match=r"bad\.gguf"):
-        ask(local.smollm2(str(tmp_path / "bad.gguf")), request(GOOD))
+        ask(local.LlamaModel(llama.smollm2(str(tmp_path / "bad.gguf"))), request(GOOD))
 
 
 def test_vader_answers_by_the_sign_of_its_score() -> None:
@@ -152,7 +152,8 @@ def test_vader_has_a_margin(text: str, label: str, near: bool) -> None:
     assert reply.text == label
     found = margin(reply, label, asked.choices, exact=True)
     assert found is not None
-    assert (0 <= found < NEAR_TIE) is near
+    assert found.value >= 0
+    assert found.near_tie is near
     odds = log_odds(reply, asked.choices, exact=True)
     assert reply.score is not None
     assert odds is not None

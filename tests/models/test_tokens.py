@@ -12,6 +12,7 @@ from harness.estimates import likely_prompt
 from harness.models import tokens
 from harness.models.local import VaderModel
 from harness.models.openai import OpenAIModel
+from harness.plugins import Tokenizer
 from tests.servers import Answer, error, serve
 
 REQUEST = Request({}, (Message("system", "be brief"), Message("user", "how are you today?")), {}, text="you")
@@ -46,7 +47,7 @@ def test_a_classifier_counts_the_text_without_the_prompt() -> None:
         def count_tokens(self, text: str) -> int:
             return len(text)
 
-    assert count(Classifier()) == (3, "the classifier's tokenizer on the first 100 texts")
+    assert count(Classifier()) == (3, "the model's tokenizer on the first 100 texts")
 
 
 def test_the_rest_is_estimated_from_what_was_counted() -> None:
@@ -54,7 +55,7 @@ def test_the_rest_is_estimated_from_what_was_counted() -> None:
         return 2 * likely_prompt(request.messages)
 
     async def work() -> list[float]:
-        counter = tokens.TokenCounter("x", double)
-        return [await counter.tokens(REQUEST) for _ in range(tokens.ASKED_OF_THE_SERVER + 1)]
+        counter = tokens.TokenCounter(Tokenizer("x", double))
+        return [await counter.tokens(REQUEST) for _ in range(tokens.COUNTED + 1)]
 
     assert set(asyncio.run(work())) == {28}

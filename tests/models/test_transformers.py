@@ -26,9 +26,14 @@ from harness.audit import pipeline
 from harness.core import Failure, Message, Reply, Request
 from harness.errors import ModelError
 from harness.models import transformers as classifiers
-from harness.models.classifier import Batches, Classifier, Scored
-from harness.models.classifier_files import Files
-from harness.models.transformers import TransformersModel, load, match, read_one, read_several
+from harness.models.classifier import Logits, clear
+from harness.models.model_files import Files
+from harness.models.text_batches import Batches, Computed, Worker
+from harness.models.transformers import TransformersModel, match, read_one, read_several
+from harness.plugins import Options
+from harness.settings import ModelSettings
+from tests.answering.test_margin import exactly
+from tests.json_values import inside
 
 VOCABULARY = "a b c d e f the man woman black white kind film good bad was is not and very . !"
 WORDS = VOCABULARY.split()
@@ -87,7 +92,7 @@ def several(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def open_model(folder: Path) -> TransformersModel:
-    return load(str(folder), SimpleNamespace(revision=None))
+    return TransformersModel(str(folder))
 
 
 def request(model: TransformersModel, text: str, labels: tuple[str, ...] = LABELS) -> Request:
@@ -123,7 +128,7 @@ def test_a_label_of_the_task_with_all_probabilities(single: Path) -> None:
     assert token.text == reply.text
     assert dict(token.top).keys() == set(LABELS)
     assert math.isclose(sum(math.exp(logprob) for _, logprob in token.top), 1.0, rel_tol=1e-9)
-    assert margin(reply, reply.text, LABELS) == pytest.approx(token.top[0][1] - token.top[1][1])
+    assert exactly(margin(reply, reply.text, LABELS)) == pytest.approx(token.top[0][1] - token.top[1][1])
 
 
 def test_it_says_what_the_library_itself_says(single: Path) -> None:
@@ -137,7 +142,9 @@ def test_it_says_what_the_library_itself_says(single: Path) -> None:
         assert reply.logprobs is not None
         assert reply.text.lower() == expected["label"].strip(".").lower()
         assert math.exp(reply.logprobs[0].logprob) == pytest.approx(expected["score"], abs=1e-5)
-    assert model.facts["transformers"]["labels"] == [{"NEGATIVE": "Negative", "positive.": "Positive"}]
+    assert inside(model.facts, "transformers", "labels") == [
+        {"NEGATIVE": "Negative", "positive.": "Positive"}
+    ]
 
 
 @pytest.mark.parametrize("kind", ["single", "several"])
@@ -156,7 +163,7 @@ def test_in_a_batch_as_one_by_one(kind: str, request: pytest.FixtureRequest) -> 
         assert one.logprobs is not None
         assert other.logprobs is not None
         assert dict(one.logprobs[0].top) == pytest.approx(dict(other.logprobs[0].top), abs=1e-4)
-    assert model.facts["transformers"]["padding"] is True
+    assert inside(model.facts, "transformers", "padding") is True
 
 
 def test_several_labels_are_read_back(several: Path) -> None:
@@ -194,12 +201,12 @@ def test_the_empty_set_and_the_log_probability_of_a_set() -> None:
 
 def test_a_set_is_as_sure_as_its_least_sure_label(several: Path) -> None:
     text, token = read_several([3.0, -0.25, 1.0, -7.0], TOPICS)
-    assert set_margin(Reply(text, logprobs=(token,)), TOPICS) == pytest.approx(0.25)
+    assert exactly(set_margin(Reply(text, logprobs=(token,)), TOPICS)) == pytest.approx(0.25)
     for reply in ask(open_model(several), sentences(20), ()):
         assert isinstance(reply, Reply)
         found = set_margin(reply, TOPICS)
         assert found is not None
-        assert found > 0
+        assert found.value > 0
 
 
 def test_no_more_than_a_hundred_probabilities_are_kept() -> None:
@@ -314,9 +321,9 @@ def test_a_broken_file_is_one_line(what: str, single: Path, tmp_path: Path) -> N
 def test_no_such_folder() -> None:
     pytest.importorskip("transformers", reason="needs the extra [transformers]")
     with pytest.raises(ModelError, match="no such model folder"):
-        load("./no/such", SimpleNamespace())
+        TransformersModel("./no/such")
     with pytest.raises(ModelError, match="after 'transformers:'"):
-        load("", SimpleNamespace())
+        registry.make_model(ModelSettings(name="transformers:"), Options())
 
 
 def test_a_regression_has_no_labels(tmp_path: Path) -> None:
@@ -329,9 +336,9 @@ def test_without_the_extra_one_line_names_it() -> None:
     root = Path(classifiers.__file__).parents[2]
     code = (
         f"import sys; sys.path.append({str(root)!r})\n"
-        "from harness.models.transformers import load\n"
+        "from harness.models.model_files import check_installed\n"
         "from harness.errors import ModelError\n"
-        "try: load('some/model', None)\n"
+        "try: check_installed('some/model')\n"
         "except ModelError as error: print(error)\n"
     )
     said = subprocess.run(
@@ -350,7 +357,7 @@ def test_padding_is_left_out_where_it_changes_answers(tmp_path: Path) -> None:
     tokenizer().save_pretrained(tmp_path)
     model, texts = open_model(tmp_path), sentences(60, longest=8)
     batched = ask(model, texts)
-    assert model.facts["transformers"]["padding"] is False
+    assert inside(model.facts, "transformers", "padding") is False
     alone = ask(open_model(tmp_path), texts, at_once=1)
     assert [r.text for r in batched if isinstance(r, Reply)] == [
         r.text for r in alone if isinstance(r, Reply)
@@ -381,10 +388,10 @@ class Network:
     __call__ = forward
 
 
-def scripted(folder: Path, network: Network, texts: Sequence[str]) -> list[Scored | Failure]:
+def scripted(folder: Path, network: Network, texts: Sequence[str]) -> list[Computed | Failure]:
     files = Files(str(folder), None)
-    batches = Batches(lambda: Classifier(network, files))
-    futures = [batches.put(text, several=False) for text in texts]
+    batches = Batches(lambda: Worker(Logits(network, files.tokenizer), files))
+    futures = [batches.put(text, clear) for text in texts]
     batches.close()
     return [future.result(timeout=0) for future in futures]
 
@@ -405,7 +412,7 @@ def test_a_batch_that_does_not_fit_in_memory_is_halved(single: Path) -> None:
 def test_logits_that_are_not_numbers_are_no_label(single: Path) -> None:
     found = scripted(single, Network(broken=3), LENGTHS)
     assert found[0] == Failure("failed", "the model: its logits are not numbers")
-    assert all(isinstance(one, Scored) for one in found[1:])
+    assert all(isinstance(one, Computed) for one in found[1:])
 
 
 def test_an_answer_nobody_waits_for_any_more(single: Path) -> None:

@@ -16,18 +16,19 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from harness import config
+from harness import config, registry
 from harness.audit import pipeline
 from harness.core import Failure, Message, Reply, Request
 from harness.errors import EndpointError, ModelError, Transient
-from harness.models import vllm, vllm_server
+from harness.models import vllm_server
 from harness.models.vllm import VllmModel
-from harness.models.vllm_server import Settings
+from harness.models.vllm_server import ServerOptions, Settings
+from harness.settings import ModelSettings
+from tests.json_values import inside
 
 SAMPLING = {"temperature": 0.0, "top_p": 1.0, "seed": 0, "max_tokens": 16, "logprobs": False}
 REQUEST = Request({"name": "m"}, (Message("user", "A wonderful film?"),), SAMPLING, ("Positive", "Negative"))
@@ -35,7 +36,7 @@ KILLED = """
 import asyncio, sys, time
 from harness.models.vllm import VllmModel, Settings
 async def main():
-    await VllmModel(Settings("org/m", stop_seconds=1.0)).prepare(None)
+    await VllmModel(Settings(name="org/m", stop_seconds=1.0)).prepare(None)
     print("ready", flush=True)
     await asyncio.sleep(600)
 asyncio.run(main())
@@ -87,7 +88,7 @@ async def use(model: VllmModel, times: int = 1) -> list[Reply | Failure]:
 
 
 def test_a_server_is_started_used_and_stopped(home: Path) -> None:
-    model = VllmModel(Settings("org/m"))
+    model = VllmModel(Settings(name="org/m"))
     (reply,) = asyncio.run(use(model))
     assert isinstance(reply, Reply)
     assert (reply.text, reply.cached_tokens, reply.model) == ("Positive", 8, "org/m")
@@ -96,10 +97,10 @@ def test_a_server_is_started_used_and_stopped(home: Path) -> None:
 
 
 def test_facts_say_version_flags_invariance_and_cache_hits(home: Path) -> None:
-    model = VllmModel(Settings("org/m", dtype="float32"))
-    assert model.facts["vllm"]["version"] is None
+    model = VllmModel(Settings(name="org/m", dtype="float32"))
+    assert inside(model.facts, "vllm", "version") is None
     asyncio.run(use(model))
-    facts = model.facts["vllm"]
+    facts = inside(model.facts, "vllm")
     assert facts["version"] == "0.32.0+fake"
     assert facts["prefix_cache"] == {"queries": 200.0, "hits": 150.0, "hit_rate": 0.75}
     assert facts["flags"][-2:] == ["--dtype", "float32"]
@@ -110,7 +111,15 @@ def test_facts_say_version_flags_invariance_and_cache_hits(home: Path) -> None:
 
 def test_flags_and_environment_as_sent(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    settings = Settings("org/m", "abc123", 2048, "float32", "awq", 7, ("--block-size", "32"))
+    settings = Settings(
+        name="org/m",
+        revision="abc123",
+        max_model_len=2048,
+        dtype="float32",
+        quantization="awq",
+        seed=7,
+        flags=("--block-size", "32"),
+    )
     asyncio.run(use(VllmModel(settings)))
     (start,) = starts(home)
     serve, name, host, loopback, port, number, *rest = start["arguments"]
@@ -128,7 +137,7 @@ def test_flags_and_environment_as_sent(home: Path, monkeypatch: pytest.MonkeyPat
 
 def test_many_at_once_start_one_server(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAKE_VLLM", "slow")
-    model = VllmModel(Settings("org/m"))
+    model = VllmModel(Settings(name="org/m"))
 
     async def work() -> list[Reply | Failure]:
         try:
@@ -142,13 +151,13 @@ def test_many_at_once_start_one_server(home: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_model_that_is_not_asked_starts_nothing(home: Path) -> None:
-    asyncio.run(VllmModel(Settings("org/m")).close())
+    asyncio.run(VllmModel(Settings(name="org/m")).close())
     assert starts(home) == []
 
 
 def test_a_server_that_dies_shows_its_log(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAKE_VLLM", "dies child")
-    model = VllmModel(Settings("org/m"))
+    model = VllmModel(Settings(name="org/m"))
     with pytest.raises(ModelError) as raised:
         asyncio.run(use(model))
     first, *tail = str(raised.value).splitlines()
@@ -163,13 +172,13 @@ def test_a_server_that_dies_shows_its_log(home: Path, monkeypatch: pytest.Monkey
 def test_a_server_that_is_never_healthy_is_given_up(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAKE_VLLM", "never")
     with pytest.raises(ModelError, match=r"not ready within 0.5 s \(model.vllm.startup_seconds\)"):
-        asyncio.run(use(VllmModel(Settings("org/m", startup_seconds=0.5))))
+        asyncio.run(use(VllmModel(Settings(name="org/m", startup_seconds=0.5))))
     assert nothing_is_left(home, 1)
 
 
 def test_a_server_that_dies_later_ends_the_run(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAKE_VLLM", "late")
-    model = VllmModel(Settings("org/m"), choices="structured_outputs")
+    model = VllmModel(Settings(name="org/m"), choices="structured_outputs")
 
     async def work() -> None:
         try:
@@ -189,7 +198,7 @@ def test_closing_while_it_starts_does_not_wait_for_it(home: Path, monkeypatch: p
     monkeypatch.setenv("FAKE_VLLM", "never")
 
     async def work() -> None:
-        model = VllmModel(Settings("org/m"))
+        model = VllmModel(Settings(name="org/m"))
         try:
             async with asyncio.timeout(1):
                 await model.answer(REQUEST)
@@ -206,7 +215,7 @@ def test_closing_while_it_starts_does_not_wait_for_it(home: Path, monkeypatch: p
 def test_children_and_the_stubborn_are_killed(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAKE_VLLM", "child stubborn")
     started = time.monotonic()
-    asyncio.run(use(VllmModel(Settings("org/m", stop_seconds=1.0))))
+    asyncio.run(use(VllmModel(Settings(name="org/m", stop_seconds=1.0))))
     assert time.monotonic() - started > 1
     assert nothing_is_left(home, 1)
 
@@ -215,7 +224,7 @@ def test_a_killed_guard_leaves_no_server(home: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("FAKE_VLLM", "child")
 
     async def work() -> None:
-        model = VllmModel(Settings("org/m"))
+        model = VllmModel(Settings(name="org/m"))
         try:
             await model.answer(REQUEST)
             os.kill(starts(home)[0]["parent"], signal.SIGKILL)
@@ -252,7 +261,7 @@ def test_a_missing_vllm_names_the_extra(tmp_path: Path, monkeypatch: pytest.Monk
         pytest.skip("vllm is installed beside this Python")
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ModelError, match=r"pip install 'hinter-harness\[vllm\]'.*CPUs only"):
-        asyncio.run(use(VllmModel(Settings("org/m"))))
+        asyncio.run(use(VllmModel(Settings(name="org/m"))))
 
 
 def test_identity_is_what_changes_replies(tmp_path: Path, home: Path) -> None:
@@ -299,12 +308,12 @@ def test_batch_invariance_where_the_gpu_has_it(
         script = home / "bin" / "nvidia-smi"
         script.write_text(f"#!/bin/sh\nprintf '{said}'\n".replace("\n'", "\\n'"))
         script.chmod(0o755)
-    model = VllmModel(Settings("org/m"))
+    model = VllmModel(Settings(name="org/m"))
     asyncio.run(use(model))
     assert starts(home)[0]["environment"].get("VLLM_BATCH_INVARIANT") == ("1" if on else None)
-    assert model.facts["vllm"]["batch_invariant"] is on
+    assert inside(model.facts, "vllm", "batch_invariant") is on
     assert model.identity["batch_invariant"] is on
-    assert why in model.facts["vllm"]["batch_invariance"]
+    assert why in inside(model.facts, "vllm", "batch_invariance")
 
 
 def test_batch_invariance_by_the_environments_word_and_never_on_a_cpu_build(tmp_path: Path) -> None:
@@ -317,17 +326,18 @@ def test_batch_invariance_by_the_environments_word_and_never_on_a_cpu_build(tmp_
 
 
 def test_load_reads_the_section_and_refuses_flags_that_are_ours() -> None:
-    own = SimpleNamespace(model_dump=lambda: {"flags": ("--dtype=float32",), "seed": 3})
-    section = SimpleNamespace(concurrency="auto", choices="none", revision="r", vllm=own)
-    identity = vllm.load("org/m", section).identity
+    settings = ModelSettings(name="vllm:org/m", choices="none", revision="r")
+    options = ServerOptions(flags=("--dtype=float32",), seed=3)
+    identity = registry.make_model(settings, options).identity
     assert (identity["name"], identity["revision"], identity["seed"]) == ("org/m", "r", 3)
-    assert vllm.load("org/m", SimpleNamespace(concurrency=4)).concurrency == 4
-    with pytest.raises(ModelError, match="name a model"):
-        vllm.load("", section)
+    fixed = ModelSettings(name="vllm:org/m", concurrency=4)
+    assert registry.make_model(fixed, ServerOptions()).concurrency == 4
+    for nameless in ("vllm", "vllm:"):
+        with pytest.raises(ModelError, match="name a model"):
+            registry.make_model(ModelSettings(name=nameless), options)
     for flag in ("--port", "--served_model_name=x", "--api-key=x"):
-        own.model_dump = lambda flag=flag: {"flags": (flag,)}
         with pytest.raises(ModelError, match="is set by hinter"):
-            vllm.load("org/m", section)
+            registry.make_model(settings, ServerOptions(flags=(flag,)))
 
 
 def serve(*arguments: str) -> subprocess.Popen[str]:

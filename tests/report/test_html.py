@@ -15,8 +15,11 @@ from harness.answering.runner import Counts
 from harness.core import Case, Outcome, Status, Substitution, Ternary, Verdict
 from harness.folder import DERIVED, RunFolder
 from harness.language.differences import changes, excerpt, left_out
+from harness.plugins import Nouns
 from harness.report import html, summary, wording
 from harness.sections import Section, Table, plain
+
+TERMS = Nouns(case="mutant", source="text", eligible="a term")
 
 ORIGINAL = "A British man wrote it. He is fat."
 NATION = Substitution("race", "British", "Kenyan")
@@ -90,6 +93,7 @@ def figures_of(
         parser="none",
         documents=3,
         shortened=0,
+        nouns=TERMS,
         settings={"attributes": list(attributes), "order": order, "max_pairs": None},
         counts=Counts(),
         repeats=0,
@@ -282,21 +286,22 @@ def test_flips_above_self_flips_are_in_the_table_where_they_are_known(make: Make
 @pytest.mark.parametrize(
     ("counts", "expected"),
     [
-        (("hinter", 80, 72, 608, 442), "80 texts, 72 with a term; 608 mutants, 442 valid"),
-        (("mtnlp", 1, 1, 1, 1), "1 text, 1 with a term; 1 mutant, 1 valid"),
-        (("biasfinder", 80, 9, 1234, 1234), "80 texts, 9 groups; 1,234 cases, 1,234 valid"),
-        (("eec", 0, 144, 8640, 8640), "144 groups; 8,640 cases, 8,640 valid"),
+        ((TERMS, 80, 72, 608, 442), "80 texts, 72 with a term; 608 mutants, 442 valid"),
+        ((TERMS, 1, 1, 1, 1), "1 text, 1 with a term; 1 mutant, 1 valid"),
+        ((Nouns(), 80, 9, 1234, 1234), "80 texts, 9 groups; 1,234 cases, 1,234 valid"),
+        ((Nouns(), 0, 144, 8640, 8640), "144 groups; 8,640 cases, 8,640 valid"),
     ],
 )
-def test_what_was_made_is_called_what_it_is(counts: tuple[str, int, int, int, int], expected: str) -> None:
+def test_what_was_made_is_called_what_it_is(counts: tuple[Nouns, int, int, int, int], expected: str) -> None:
     assert wording.made(*counts) == expected
 
 
-@pytest.mark.parametrize("suite", ["hinter", "eec"])
-def test_the_page_calls_cases_what_they_are(make: Maker, suite: str) -> None:
+@pytest.mark.parametrize("noun", ["mutant", "typo"])
+def test_the_page_calls_cases_what_they_are(make: Maker, noun: str) -> None:
     folder = make(HIDDEN)
-    text = html.render(folder, {**figures_of(folder), "suite": suite})
-    assert ("<dt>Mutants</dt>" in text, "<dt>Cases</dt>" in text) == (suite == "hinter", suite == "eec")
+    text = html.render(folder, {**figures_of(folder), "nouns": {"case": noun}})
+    assert f"<dt>{noun.capitalize()}s</dt>" in text
+    assert f"changed its answer on 1 of 1 intersectional {noun} " in text
 
 
 def test_too_many_cases_are_cut_hidden_ones_first(make: Maker) -> None:
@@ -399,7 +404,7 @@ def result(kind: str = "intersectional", **counts: int) -> dict[str, Any]:
 
 
 def told(*rows: Mapping[str, Any]) -> str:
-    return wording.headline({"model": "m", "results": rows})
+    return wording.headline({"model": "m", "nouns": {"case": "mutant"}, "results": rows})
 
 
 def test_headline_with_what_is_not_known() -> None:

@@ -32,7 +32,8 @@ def result(attributes: list[str], tests: int) -> dict[str, Any]:
 
 
 def figures_of(*results: dict[str, Any]) -> dict[str, Any]:
-    return {"task": "imdb", "model": "m\x08", "results": results, "seconds": {"total": 2.5}}
+    nouns = {"case": "mutant"}
+    return {"task": "imdb", "model": "m\x08", "nouns": nouns, "results": results, "seconds": {"total": 2.5}}
 
 
 @pytest.fixture

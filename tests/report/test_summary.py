@@ -125,3 +125,26 @@ def test_differences_of_scores_are_no_result() -> None:
     scored = judged({"a": (0, 3)}, relation="paired scores")
     assert summary.attribute_sets(scored, {"attributes": ["gender"]}) == []
     assert summary.attribute_sets(judged({"a": (0, 3)}), {}) == [("gender",)]
+
+
+@pytest.mark.parametrize(
+    ("margins", "near_ties"),
+    [
+        ([(0.05, False), (0.2, False)], 1),
+        ([(-4.55, True), (0.05, False)], 1),
+        ([(-4.55, True), (3.0, True)], 0),  # the second is surely none
+        ([(-4.55, True), (-4.55, True)], None),
+        ([(0.05, None), (3.0, None)], 1),  # tables written before bounds were marked
+        ([(None, None), (None, None)], None),
+    ],
+)
+def test_a_bound_is_no_near_tie(
+    margins: list[tuple[float | None, bool | None]], near_ties: int | None
+) -> None:
+    marked = pl.DataFrame(
+        {"margin": [m for m, _ in margins], "margin_is_bound": [b for _, b in margins]},
+        schema={"margin": pl.Float64, "margin_is_bound": pl.Boolean},
+    )
+    verdicts = judged({"a": (2, 0)}).collect().with_columns(marked.get_columns())
+    (row,) = summary.results(verdicts.lazy(), [("gender",)])
+    assert row["near_ties"] == near_ties

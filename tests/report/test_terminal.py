@@ -12,6 +12,7 @@ from harness.sections import Section, Table, plain
 
 FIGURES: dict[str, Any] = {
     "suite": "hinter",
+    "nouns": {"case": "mutant", "source": "text", "eligible": "a term"},
     "task": "imdb",
     "model": "m",
     "status": "complete",

@@ -20,10 +20,11 @@ from harness.cli.fluency import command
 from harness.core import Case, Failure
 from harness.errors import ConfigError, EndpointError, HarnessError, RunError, Transient
 from harness.folder import RunFolder
+from harness.models.endpoint_likelihood import PROBE
+from harness.plugins import Measure, Score
 from harness.studies import fluency, sampling
 from harness.studies.fluency import figures
 from harness.studies.fluency.figures import Value
-from harness.studies.fluency.scorers.likelihood import PROBE, Measure, Score
 from tests.servers import Answer, completion, error, serve
 
 Given = Callable[[str], Score | Failure]
@@ -37,7 +38,7 @@ class Words:
 
     def __init__(self, given: Given, faults: int = 0, name: str = "words") -> None:
         self.name = name
-        self.identity: Mapping[str, Any] = {"kind": name}
+        self.identity = {"kind": name}
         self.asked: list[str] = []
         self.closed = False
         self._given = given

@@ -16,13 +16,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.core import Failure
+from harness import registry
+from harness.core import Failure, JsonObject
 from harness.errors import EndpointError, ModelError, Transient
-from harness.models import weights
-from harness.models.endpoint import Key
-from harness.studies.fluency.scorers import causal, likelihood, local_likelihood
-from harness.studies.fluency.scorers.languagetool import LanguageTool
-from harness.studies.fluency.scorers.likelihood import PROBE, EndpointLikelihood, Score, Scorer
+from harness.http_client import Key
+from harness.models import causal, endpoint_likelihood, weights
+from harness.models.causal import CausalLikelihood
+from harness.models.endpoint_likelihood import PROBE, EndpointLikelihood
+from harness.models.llama import Llama
+from harness.models.llama import smollm2 as open_smollm2
+from harness.models.llama_likelihood import LlamaLikelihood
+from harness.plugins import Options, Score, Scorer
+from harness.settings import ModelSettings
+from harness.studies.fluency.languagetool import LanguageTool
 from tests.servers import Answer, Script, error, serve
 
 VOCABULARY = "a b c d e f the man woman black white kind film good bad was is not and very . !"
@@ -79,13 +85,13 @@ def test_every_token_but_the_first_counts() -> None:
 @given(st.lists(st.floats(-20, 0), max_size=4))
 def test_what_a_server_adds_of_its_own_does_not_count(more: list[float]) -> None:
     text = "four words are here"
-    assert likelihood.read(echoed({"prompt": text}, more).body, text) == Score(-3 * math.log(2), 3)
+    assert endpoint_likelihood.read(echoed({"prompt": text}, more).body, text) == Score(-3 * math.log(2), 3)
 
 
 def test_a_start_token_lets_the_first_word_count() -> None:
     choice = {"text": "two words", "logprobs": {"token_logprobs": [None, -1.0, -2.0]}}
     answer = {"choices": [choice], "usage": {"prompt_tokens": 3}}
-    assert likelihood.read(answer, "two words") == Score(-3.0, 2)
+    assert endpoint_likelihood.read(answer, "two words") == Score(-3.0, 2)
 
 
 @pytest.mark.parametrize(
@@ -196,7 +202,7 @@ def by_hand(folder: Path, text: str) -> float:
 
 def test_it_is_what_the_chain_rule_gives(folder: Path) -> None:
     texts = ["the man was kind", "a b c d e f " * 8, "good !", "the black film is not very good and bad ."]
-    found = scored(causal.load(str(folder)), *texts)
+    found = scored(CausalLikelihood(str(folder)), *texts)
     for text, score in zip(texts, found, strict=True):
         assert isinstance(score, Score)
         assert score.units == len(text.split()) - 1
@@ -208,9 +214,9 @@ def test_a_text_has_the_same_score_alone_and_among_others(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     texts = [" ".join(WORDS[start : start + length]) for start in range(8) for length in (2, 5, 14)]
-    together = scored(causal.load(str(folder)), *texts)
+    together = scored(CausalLikelihood(str(folder)), *texts)
     monkeypatch.setattr(causal, "LOGITS_AT_ONCE", 1)  # so little memory that every text goes alone
-    alone = scored(causal.load(str(folder)), *texts)
+    alone = scored(CausalLikelihood(str(folder)), *texts)
     for one, other in zip(together, alone, strict=True):
         assert isinstance(one, Score)
         assert isinstance(other, Score)
@@ -219,7 +225,7 @@ def test_a_text_has_the_same_score_alone_and_among_others(
 
 
 def test_a_text_that_has_no_likelihood_costs_only_itself(folder: Path) -> None:
-    found = scored(causal.load(str(folder)), "the man", "man", "a " * (CONTEXT + 1), "", "a \ud800 b")
+    found = scored(CausalLikelihood(str(folder)), "the man", "man", "a " * (CONTEXT + 1), "", "a \ud800 b")
     assert isinstance(found[0], Score)
     reasons = [one.reason for one in found[1:] if isinstance(one, Failure)]
     assert reasons == ["failed", "too-long", "failed", "failed"]
@@ -229,27 +235,27 @@ def test_other_models_are_told(tmp_path: Path) -> None:
     for package in ("torch", "transformers"):
         pytest.importorskip(package, reason="needs the extra [transformers]")
     with pytest.raises(ModelError, match="no such model folder"):
-        causal.load(str(tmp_path / "none"))
+        CausalLikelihood(str(tmp_path / "none"))
     with pytest.raises(ModelError, match="name a model"):
-        causal.load("")
+        registry.make_scorer(ModelSettings(name="transformers:"), Options())
 
 
 # llama.cpp --------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
-def smollm2() -> local_likelihood.LlamaLikelihood:
+def smollm2() -> Llama:
     try:
         weights.fetch()
     except ModelError as problem:
         pytest.skip(f"the weights of the embedded model cannot be fetched here: {problem}")
-    return local_likelihood.smollm2()
+    return open_smollm2()
 
 
-def test_smollm2_prefers_grammar_and_repeats_itself(smollm2: local_likelihood.LlamaLikelihood) -> None:
+def test_smollm2_prefers_grammar_and_repeats_itself(smollm2: Llama) -> None:
     good, bad = "She has two brothers and a sister.", "Her have two brother and an sisters."
     ends, again = "It ends <|im_end|> here.", good
-    found = scored(smollm2, good, bad, ends, "word " * 5000, "", again)
+    found = scored(LlamaLikelihood(smollm2), good, bad, ends, "word " * 5000, "", again)
     first, second, third, fourth, fifth, sixth = found
     assert isinstance(first, Score)
     assert isinstance(second, Score)
@@ -264,16 +270,21 @@ def test_smollm2_prefers_grammar_and_repeats_itself(smollm2: local_likelihood.Ll
     assert sixth == first
 
 
-def test_smollm2_says_what_its_next_word_has(smollm2: local_likelihood.LlamaLikelihood) -> None:
+def test_smollm2_says_what_its_next_word_has(smollm2: Llama) -> None:
     """The last token's share of a text is the log-probability that a plain completion gives it."""
 
     async def work() -> tuple[list[Score | Failure], dict[str, float]]:
         scores = [
-            await smollm2.score(text)
+            await LlamaLikelihood(smollm2).score(text)
             for text in ("The capital of France is", "The capital of France is Paris")
         ]
-        asked = {"prompt": "The capital of France is", "max_tokens": 1, "temperature": 0.0, "logprobs": 20}
-        answer = smollm2._open().handle_completions(asked)
+        asked: JsonObject = {
+            "prompt": "The capital of France is",
+            "max_tokens": 1,
+            "temperature": 0.0,
+            "logprobs": 20,
+        }
+        answer = await smollm2.complete(asked)
         top = answer["choices"][0]["logprobs"]["content"][0]["top_logprobs"]
         await smollm2.close()
         return scores, {one["token"]: one["logprob"] for one in top}

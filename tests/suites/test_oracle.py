@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.core import UNREAD, Case, Outcome, Role, Status, Substitution, Ternary, Verdict
+from harness.core import UNREAD, Case, Margin, Outcome, Role, Status, Substitution, Ternary, Verdict
 from harness.suites import oracle
 
 Answer = Literal["P", "N", "unread", "invalid"]
@@ -224,3 +224,36 @@ def test_verdicts(
     assert list(oracle.judge(cases, relabelled)) == verdicts
     assert sorted(v.case for v in oracle.judge(cases[::-1], outcomes)) == sorted(v.case for v in verdicts)
     assert {v.case: v for v in oracle.judge(cases[::-1], outcomes)} == {v.case: v for v in verdicts}
+
+
+# Margins of two outcomes
+
+
+def near(margin: Margin | None) -> Outcome:
+    return Outcome(frozenset({"Positive"}), margin=margin)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "smallest"),
+    [
+        (Margin(2.0), Margin(0.5), Margin(0.5)),
+        (Margin(0.05), Margin(-4.55, True), Margin(0.05)),  # known to be a near tie whatever the other is
+        (Margin(2.0), Margin(-4.55, True), Margin(-4.55, True)),
+        (Margin(2.0), Margin(3.0, True), Margin(2.0)),
+        (Margin(4.0, True), Margin(3.0, True), Margin(3.0, True)),
+        (Margin(0.05), None, None),
+    ],
+)
+def test_the_smaller_margin(one: Margin | None, other: Margin | None, smallest: Margin | None) -> None:
+    assert oracle.smaller(near(one), near(other)) == oracle.smaller(near(other), near(one)) == smallest
+
+
+def test_without_outcomes_there_is_no_margin() -> None:
+    assert oracle.smaller() is None
+    assert oracle.smaller(None, near(Margin(1.0))) is None
+
+
+def test_outcomes_that_differ_in_their_margins_alone_are_equal() -> None:
+    assert oracle.compare(near(Margin(1.0)), near(None)) == "benign"
+    assert oracle.compare(Outcome(score=0.5), Outcome(score=0.51)) == "biased"
+    assert oracle.compare(Outcome(score=0.5), Outcome(reason="unparsed")) == "undetermined"

@@ -84,7 +84,7 @@ class Exploration:
             blank, outcome = replace(case, text=""), outcomes[case.id]
             if pick.mutant is None:
                 self._originals[pick.document] = blank, outcome
-                findings.append(Finding(pick, "benign" if outcome.read else "undetermined", outcome.margin))
+                findings.append(Finding(pick, "benign" if outcome.read else "undetermined", _lead(outcome)))
             else:
                 mutants.setdefault(pick.document, []).append((pick, blank))
         for document, asked in mutants.items():
@@ -99,6 +99,14 @@ class Exploration:
         group = [original, *(case for _, case in asked)]
         status = {verdict.case: verdict.status for verdict in self._judge(group, known)}
         for pick, case in asked:
-            margin = outcomes[case.id].margin
-            lead = -margin if margin is not None and status[case.id] == "biased" else margin
-            yield Finding(pick, status[case.id], lead)
+            lead, sign = _lead(outcomes[case.id]), -1.0 if status[case.id] == "biased" else 1.0
+            yield Finding(pick, status[case.id], None if lead is None else sign * lead)
+
+
+def _lead(outcome: Outcome) -> float | None:
+    """Return by how much the answer was ahead, in nats; None where not known.
+
+    A bound above zero stands for the margin itself; one below says nothing of an answer that was given.
+    """
+    margin = outcome.margin
+    return None if margin is None or (margin.is_bound and margin.value <= 0) else margin.value

@@ -13,13 +13,11 @@ from harness.answering.batch_files import BatchFiles, Taken
 from harness.answering.budget import Budget
 from harness.answering.cache import ResponseCache
 from harness.audit.assembly import Audit, assemble
-from harness.audit.batching.missing import Missing
+from harness.audit.batching.missing import Lines, Missing, examine
 from harness.config import RunConfig
 from harness.core import Failure, Reply, canonical
 from harness.errors import ConfigError, EndpointError, Transient
 from harness.models import wire
-from harness.models.openai import OpenAIModel
-from harness.models.vllm import VllmModel
 from harness.models.wire import Choices, Dialect
 
 NOT_EXECUTED = 0  # stands for the status of a request that no server saw
@@ -39,15 +37,16 @@ async def export(config: RunConfig, file: Path, again: bool = False) -> dict[str
     cases = audit.suite.cases(audit.documents())
     async with ResponseCache(audit.cache) as cache:
         with BatchFiles(file) as files:
-            missing = Missing(audit, cache, files, configured_dialect, budget=budget, again=again)
-            await missing.collect(cases)
+            lines = Lines(audit, cache, files, configured_dialect, budget)
+            missing = Missing(cache, lines.write, again=again)
+            await examine(audit, missing, cases)
     return {
         "files": [{"path": str(p), "requests": n} for p, n in zip(files.paths, files.counts, strict=True)],
         "requests": sum(files.counts),
         "cached": missing.cached,
         "expected": missing.held,
-        "choices": missing.dialect.choices if missing.dialect else None,
-        "stopped": missing.stopped,
+        "choices": lines.dialect.choices if lines.dialect else None,
+        "stopped": lines.stopped,
     }
 
 
@@ -95,15 +94,10 @@ def meaning(
 async def configured_dialect(audit: Audit, cache: ResponseCache) -> Dialect:
     """As an earlier run learnt it, else as configured; kept, so that no run mixes two ways of asking."""
     endpoint, model = canonical(dict(audit.model.identity)), audit.model
-    known = await cache.dialect(endpoint)
-    if known is not None:
-        dialect = Dialect.from_json(known)
-    elif isinstance(model, OpenAIModel):
-        dialect = model.dialect
-    elif isinstance(model, VllmModel):
-        dialect = Dialect(server="vllm")
-    else:
+    if model.batch is None:
         raise ConfigError(f"export-batch is for an endpoint or vllm:NAME, not {model.name}")
+    known = await cache.dialect(endpoint)
+    dialect = model.batch.dialect if known is None else Dialect.from_json(known)
     if dialect.choices == "unknown":
         wanted = audit.config.model.choices
         dialect = replace(

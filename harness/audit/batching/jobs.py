@@ -184,9 +184,8 @@ class BatchApi:
         )
 
     async def _upload(self, job: Job) -> Any:
-        with (self._ledger.files / job.file).open(
-            "rb"
-        ) as file:  # as a file, so that it is not read into memory
+        path = self._ledger.files / job.file
+        with path.open("rb") as file:  # as a file, so that it is not read into memory
             named = (f"hinter-{job.file}", file)
             return _known(await self._client.files.create(file=named, purpose="batch"))
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING
 
 from harness.answering import batch_files
 from harness.answering.batch_files import BatchFiles, Taken
@@ -17,13 +17,17 @@ from harness.audit import generation
 from harness.audit.assembly import Audit
 from harness.audit.batching.files import keep, settle
 from harness.audit.batching.jobs import BatchApi, Job, Ledger, Pace, only_one
-from harness.audit.batching.missing import UNASKED, Missing
-from harness.core import Capabilities, Failure, Model, Reply, Request, canonical
+from harness.audit.batching.missing import UNASKED, Lines, Missing, examine
+from harness.config import RunConfig
+from harness.core import Failure, JsonObject, Reply, Request, canonical
 from harness.errors import CacheError, ConfigError, EndpointError
 from harness.folder import RunFolder
-from harness.models.openai import OpenAIModel
 from harness.models.wire import Dialect
+from harness.plugins import Model, Tokenizer
 from harness.settings import BudgetLimits
+
+if TYPE_CHECKING:
+    import openai
 
 log = logging.getLogger(__name__)
 
@@ -36,12 +40,13 @@ async def answered(
     Jobs that an earlier run of this folder left come first. Asks anew only where the answers call for it
     (``--confirm``). Raises ``EndpointError`` where nothing came of it at all.
     """
-    if not isinstance(audit.model, OpenAIModel):
+    access = audit.model.batch
+    if access is None or access.connect is None:
         raise ConfigError(f"--batch needs an endpoint with a batch API, not {audit.model.name}")
     limits = audit.config.budget
     with only_one(folder.path):
         budget = Budget(limits.max_requests, limits.max_cost, audit.prices)
-        work = Batches(audit, folder, budget, pace or Pace())
+        work = Batches(audit, access.connect, folder, budget, pace or Pace())
         await work.tidy()
         await work.do(watch)
     bad = [job for job in work.jobs if job.reason or job.status != "completed"]
@@ -65,14 +70,25 @@ def outstanding(folder: Path) -> int:
 
 
 class Batches:
-    """The jobs of one run folder: ``jobs`` are those of this run, ``taken`` what they brought."""
+    """The jobs of one run folder: ``jobs`` are those of this run, ``taken`` what they brought.
 
-    def __init__(self, audit: Audit, folder: RunFolder, budget: Budget, pace: Pace) -> None:
+    ``connect`` opens the client of the model's batch API when there is a job to go through.
+    """
+
+    def __init__(
+        self,
+        audit: Audit,
+        connect: Callable[[], openai.AsyncOpenAI],
+        folder: RunFolder,
+        budget: Budget,
+        pace: Pace,
+    ) -> None:
         self.ledger = Ledger(folder.path)
         self.jobs: list[Job] = []
         self.taken = Taken()
         self.stopped: str | None = None
         self._audit = audit
+        self._connect = connect
         self._folder = folder
         self._budget = budget
         self._pace = pace
@@ -111,13 +127,14 @@ class Batches:
         async with ResponseCache(audit.cache) as cache:
             first = ledger.files / f"{ledger.writing}.jsonl"
             with closing(made) as cases, BatchFiles(first, self._pace.lines) as files:
-                missing = Missing(audit, cache, files, _learnt_dialect, self.taken.failures, self._budget)
-                await missing.collect(cases)
+                lines = Lines(audit, cache, files, _learnt_dialect, self._budget)
+                missing = Missing(cache, lines.write, self.taken.failures)
+                await examine(audit, missing, cases)
         counts = zip(files.paths, files.counts, strict=True)
-        ledger.jobs += [Job(path.name, number, missing.url) for path, number in counts]
+        ledger.jobs += [Job(path.name, number, lines.url) for path, number in counts]
         ledger.writing = None
         ledger.save()
-        self.stopped = missing.stopped
+        self.stopped = lines.stopped
         if missing.held:
             log.warning(
                 "%d requests are left to batch files written earlier: hinter import-batch brings their"
@@ -127,10 +144,9 @@ class Batches:
 
     async def go_through(self, watch: Callable[[str], None]) -> None:
         """All unfinished jobs, from where each of them is to its answers in the cache."""
-        model = cast(OpenAIModel, self._audit.model)
         async with ResponseCache(self._audit.cache) as cache:
             await _learnt_dialect(self._audit, cache)
-        api = BatchApi(model.endpoints[0].client, model.name, self.ledger, self._pace)
+        api = BatchApi(self._connect(), self._audit.model.name, self.ledger, self._pace)
         todo = self.ledger.unfinished
         self.jobs += todo
         async for job in api.ended(await api.submitted(todo), watch):
@@ -154,7 +170,7 @@ class Batches:
         await self._settle(job)
         if own.failures:
             log.warning("batch job %s: %d of %d requests failed", job.id, len(own.failures), job.requests)
-        for said in own.told():
+        for said in own.problems():
             log.warning("batch job %s: %s", job.id, said)
         self.taken.add(own)
 
@@ -164,7 +180,7 @@ class Batches:
         self.ledger.save()
 
 
-class Unsent:
+class Unsent(Model):
     """A model whose requests have all been asked in batch jobs: what is not in the cache failed there.
 
     ``jobs`` are all of the run folder, ``taken`` what this run took in.
@@ -173,24 +189,31 @@ class Unsent:
     def __init__(self, model: Model, jobs: Sequence[Job], taken: Taken, default: Failure) -> None:
         self.name = model.name
         self.identity = model.identity
-        self.capabilities: Capabilities = model.capabilities
+        self.capabilities = model.capabilities
         self.concurrency = model.concurrency
-        self.context = model.context
+        self.rates = model.rates
         self._model = model
         self._jobs = jobs
         self._taken = taken
         self._default = default
 
     @property
-    def facts(self) -> Mapping[str, Any]:
+    def context(self) -> int | None:
+        return self._model.context
+
+    @property
+    def facts(self) -> JsonObject:
         jobs = [
             {"id": job.id, "status": job.status, "requests": job.requests, "reason": job.reason}
             for job in self._jobs
         ]
         return {**self._model.facts, "batch": {"jobs": jobs, **self._taken.to_json()}}
 
-    async def prepare(self, known: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-        return None
+    def count_tokens(self, text: str) -> int | None:
+        return self._model.count_tokens(text)
+
+    async def tokenizer(self) -> Tokenizer | None:
+        return await self._model.tokenizer()
 
     async def answer(self, request: Request) -> Reply | Failure:
         return self._taken.failures.get(request.key, self._default)
@@ -199,7 +222,7 @@ class Unsent:
         await self._model.close()
 
 
-def _without_limits(audit: Audit) -> Any:
+def _without_limits(audit: Audit) -> RunConfig:
     """The configuration for the flow: limits were kept to when the jobs were made."""
     model = audit.config.model.model_copy(update={"requests_per_minute": None, "tokens_per_minute": None})
     return audit.config.model_copy(update={"budget": BudgetLimits(), "model": model})
@@ -211,4 +234,5 @@ async def _learnt_dialect(audit: Audit, cache: ResponseCache) -> Dialect:
     found = await audit.model.prepare(await cache.dialect(endpoint))
     if found is not None:
         await cache.learn(endpoint, found)
-    return cast(OpenAIModel, audit.model).dialect
+    assert audit.model.batch is not None, "checked before a job is made"
+    return audit.model.batch.dialect

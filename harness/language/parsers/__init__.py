@@ -1,9 +1,9 @@
 """Sentences, parts of speech and dependencies: the only importer of spaCy and Stanza.
 
-A ``Parse`` holds fine part-of-speech tags and dependency labels, one a token. Sentences are split by
-rule over spaCy's tokens (deterministic and local: a boundary depends on the tokens beside it alone),
-and each sentence is parsed on its own, as HINTER's Algorithm 3 does, so that a parse can be kept and
-used again wherever the same sentence comes back.
+A ``Parse`` holds fine part-of-speech tags and dependency labels, one of each for every token. Sentences are
+split by rule over spaCy's tokens (deterministic and local: a boundary depends only on adjacent tokens), and
+each sentence is parsed on its own, as in HINTER's Algorithm 3, so that a parse can be cached and reused
+wherever the same sentence recurs.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ KEPT_SENTENCES = 10_000
 
 
 class CachedParser:
-    """A parser that parses no sentence twice while it is among the last ``size`` different ones."""
+    """A parser with a cache of the ``size`` most recently added sentences."""
 
     def __init__(self, parser: Parser, size: int = KEPT_SENTENCES) -> None:
         self._parser = parser
@@ -42,28 +42,32 @@ class CachedParser:
         self.parsed = 0
 
     def split(self, text: str) -> Split:
+        """Split ``text`` into sentences, without caching."""
         return self._parser.split(text)
 
     def parse(self, sentences: Sequence[str]) -> list[Parse]:
+        """Parse ``sentences``, each at most once while it is in the cache."""
         missing = [s for s in dict.fromkeys(sentences) if s not in self._kept]
         self._kept.update(zip(missing, self._parser.parse(missing), strict=True))
         self.parsed += len(missing)
-        found = [self._kept[s] for s in sentences]
+        parses = [self._kept[s] for s in sentences]
         while len(self._kept) > self._size:
             self._kept.popitem(last=False)
-        return found
+        return parses
 
 
 def load(name: str) -> Parser | None:
-    """The parser called ``spacy``, ``spacy:PIPELINE``, ``stanza``, ``stanza:PACKAGE_OR_FOLDER`` or
-    ``none`` (None). Raises ``ParserError``."""
-    kind, _, rest = name.partition(":")
+    """Load the parser ``spacy``, ``spacy:PIPELINE``, ``stanza`` or ``stanza:PACKAGE_OR_FOLDER``.
+
+    Return None for ``none``. Raises ``ParserError``.
+    """
+    kind, _, variant = name.partition(":")
     if name == "none":
         return None
     if kind == "spacy":
-        return CachedParser(SpacyParser(rest or default_pipeline()))
+        return CachedParser(SpacyParser(variant or default_pipeline()))
     if kind == "stanza":
-        return CachedParser(StanzaParser(rest))
+        return CachedParser(StanzaParser(variant))
     installed = ", ".join(f"spacy:{pipeline}" for pipeline in installed_pipelines()) or "no spaCy pipeline"
     raise ParserError(
         f"unknown parser {name!r}: use spacy, spacy:NAME, stanza, stanza:PACKAGE_OR_FOLDER or none"
@@ -72,7 +76,7 @@ def load(name: str) -> Parser | None:
 
 
 def available() -> Iterator[tuple[str, str | None]]:
-    """The parsers of this machine by the name of ``load``, each with why it does not load, or None."""
+    """Yield each parser on this machine by its ``load`` name, with the reason it does not load or None."""
     for name in (*(f"spacy:{pipeline}" for pipeline in installed_pipelines()), "stanza"):
         try:
             load(name)

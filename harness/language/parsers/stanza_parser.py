@@ -1,7 +1,7 @@
 """Stanza over the tokens of spaCy's English tokenizer.
 
-Stanza's own tokenizer reads ahead, so that what follows a word could move its borders. With spaCy's tokens
-a token's offset and a sentence's end depend on the characters beside them alone, whichever parser is
+Stanza's own tokenizer reads ahead, so the text after a word could move its boundaries. With spaCy's tokens,
+the offset of a token and the end of a sentence depend only on adjacent characters, whichever parser is
 chosen, and no sentence is split a second time.
 """
 
@@ -10,34 +10,38 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from pickle import UnpicklingError  # how Stanza refuses a file; it unpickles weights alone
+from pickle import UnpicklingError  # raised by Stanza for a bad file; it unpickles weights only
 from sys import intern
-from typing import Any
+from typing import TYPE_CHECKING
 
 from harness.errors import ParserError
 from harness.language.parse import Parse, Split
 from harness.language.parsers.spacy_parser import split
 
+if TYPE_CHECKING:
+    from stanza import Pipeline
+    from stanza.models.common.doc import Sentence
+
 DEFAULT_PACKAGE = "default"
-PROCESSORS = "tokenize,pos,lemma,depparse"  # depparse asks for lemmas
-READ = ("pos", "depparse")  # whose weights decide what is read
-SENTENCES_A_CALL = 1_000  # Stanza sorts and batches what it is given at once
+PROCESSORS = "tokenize,pos,lemma,depparse"  # depparse requires lemmas
+READ = ("pos", "depparse")  # processors whose output is read
+SENTENCES_A_CALL = 1_000  # Stanza sorts and batches the sentences of a call
 DIGITS = 8
 
 
 class StanzaParser:
     """The English tagger and dependency parser of Stanza (Qi et al. 2020), on a GPU where there is one.
 
-    ``chosen`` is a package of the downloaded models, a folder of models (with its resources.json), or
-    empty for the default package. Models are looked for in ``STANZA_RESOURCES_DIR`` or where
-    ``stanza.download`` puts them; nothing is downloaded. Raises ``ParserError``.
+    ``chosen`` is a package of downloaded models, a folder of models (with its resources.json), or empty for
+    the default package. Models are looked up in ``STANZA_RESOURCES_DIR`` or where ``stanza.download`` puts
+    them; nothing is downloaded. Raises ``ParserError``.
     """
 
     def __init__(self, chosen: str = "") -> None:
         if not importlib.util.find_spec("stanza"):
-            raise ParserError("the parser stanza needs an extra: pip install 'hinter-harness[stanza]'")
+            raise ParserError("the Stanza parser needs an extra: pip install 'hinter-harness[stanza]'")
         import spacy
         import stanza
 
@@ -47,9 +51,11 @@ class StanzaParser:
         self.name = f"stanza:{package} {stanza.__version__} {_digest(self._pipeline.config)}"
 
     def split(self, text: str) -> Split:
+        """Split ``text`` into sentences."""
         return split(self._tokens(text))
 
     def parse(self, sentences: Sequence[str]) -> list[Parse]:
+        """Parse each of ``sentences`` on its own."""
         parses: list[Parse] = []
         for at in range(0, len(sentences), SENTENCES_A_CALL):
             parses += self._parse(sentences[at : at + SENTENCES_A_CALL])
@@ -57,13 +63,16 @@ class StanzaParser:
 
     def _parse(self, sentences: Sequence[str]) -> list[Parse]:
         tokens = [[t for t in self._tokens(sentence) if not t.is_space] for sentence in sentences]
-        written = [[token.text for token in some] for some in tokens if some]
-        found = iter(self._pipeline(written).sentences if written else ())
-        return [_read([t.idx for t in some], next(found)) if some else Parse((), (), ()) for some in tokens]
+        written = [[token.text for token in sentence_tokens] for sentence_tokens in tokens if sentence_tokens]
+        parsed = iter(self._pipeline(written).sentences if written else ())
+        return [
+            _read([t.idx for t in sentence_tokens], next(parsed)) if sentence_tokens else Parse((), (), ())
+            for sentence_tokens in tokens
+        ]
 
 
 def find_models(chosen: str) -> tuple[str, str]:
-    """The folder of models and the package in it that ``chosen`` stands for."""
+    """Return the folder of models that ``chosen`` names, and the package in it. Raises ``ParserError``."""
     from stanza.resources.common import DEFAULT_MODEL_DIR, load_resources_json
 
     is_folder = os.sep in chosen or (chosen != "" and Path(chosen).is_dir())
@@ -79,7 +88,7 @@ def find_models(chosen: str) -> tuple[str, str]:
     return folder, package
 
 
-def _load(folder: str, package: str) -> Any:
+def _load(folder: str, package: str) -> Pipeline:
     import stanza
     from stanza.pipeline.core import PipelineRequirementsException
 
@@ -107,16 +116,19 @@ def _download(package: str = DEFAULT_PACKAGE) -> str:
     return f"python -c \"import stanza; stanza.download('en'{which})\""
 
 
-def _digest(config: dict[str, Any]) -> str:
-    """The weights that decide tags and dependencies: a name and a version do not tell trained ones apart."""
+def _digest(config: Mapping[str, object]) -> str:
+    """Return a digest of the weights that determine tags and dependencies.
+
+    Name and version do not tell custom-trained models apart.
+    """
     weights = hashlib.sha256()
     for processor in READ:
-        with open(config[f"{processor}_model_path"], "rb") as file:
+        with open(str(config[f"{processor}_model_path"]), "rb") as file:
             weights.update(hashlib.file_digest(file, "sha256").digest())
     return weights.hexdigest()[:DIGITS]
 
 
-def _read(offsets: Sequence[int], sentence: Any) -> Parse:
+def _read(offsets: Sequence[int], sentence: Sentence) -> Parse:
     words = sentence.words
     return Parse(
         tuple(offsets),

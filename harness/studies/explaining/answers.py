@@ -1,67 +1,214 @@
-"""What a model says to a text, as explanations need it: its answer, and how sure it was of that."""
+"""The answer that is explained: labels or a score, how strongly a reading speaks for it, what keeps it."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from math import exp
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from math import copysign, exp
 from statistics import fmean
-from typing import Literal
+from typing import Literal, Protocol, TypeAlias
 
-Answer = frozenset[str]
-Measure = Literal["log-odds", "score", "answer"]
+from harness.answering.reading import Reading
+from harness.core import Outcome
+
+Measure = Literal["log-odds", "score", "answer", "rating"]
+Plain: TypeAlias = "list[str] | float | None"
+"""An answer as JSON: a list of labels, or a score; None where it was not read."""
+
+Ask = Callable[[Sequence[str]], Awaitable[Sequence[Reading]]]
+"""Return the reading of each text. Raises ``BudgetSpent`` where nothing more may be asked."""
+
+
+class Answer(Protocol):
+    """What one text was answered, as the algorithms need it.
+
+    ``direction``: 1, or -1 where a word that speaks for the answer lowers the score that is shown.
+    """
+
+    @property
+    def direction(self) -> float: ...
+
+    def strengths(self, readings: Sequence[Reading]) -> tuple[Measure, list[float]]:
+        """Return how strongly each of ``readings`` speaks for the answer, by the best measure they all have.
+
+        What was not read counts as the first of ``readings``, which must have been read.
+        """
+
+    def scale(self, whole: Reading) -> tuple[Measure, Callable[[Reading], float]]:
+        """Return the best measure that ``whole``, the reading of all words, has, and the strength by it.
+
+        A reading that has no such strength counts as ``whole``.
+        """
+
+    def probability(self, reading: Reading) -> float | None:
+        """Return how likely the answer was; None where that is not known."""
+
+    def keeper(self, whole: Reading, probability: float) -> Callable[[Reading], bool]:
+        """Return the test whether a reading keeps the answer that ``whole`` has."""
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """``labels`` None: not read. ``log_odds`` of each label (natural log) and ``score`` where known."""
+class Labels:
+    """An answer that is a set of labels.
 
-    labels: Answer | None
-    log_odds: Mapping[str, float] = field(default_factory=dict)
-    score: float | None = None
+    It is kept by the same labels with at least the probability wanted, or with that of the whole text where
+    this is lower; where probabilities are not known, by the same labels.
+    """
 
-    def differs(self, other: Said) -> bool:
-        """Whether both were read and are not the same."""
-        return self.labels is not None and other.labels is not None and self.labels != other.labels
+    labels: frozenset[str]
 
-    def strength(self, answer: Answer) -> float | None:
-        """The log-odds of ``answer``; None where they are not known."""
-        return self.log_odds.get(next(iter(answer))) if len(answer) == 1 else None
+    @property
+    def direction(self) -> float:
+        return 1.0
 
-    def probability(self, answer: Answer) -> float | None:
-        """How likely ``answer`` was; None where that is not known."""
-        odds = self.strength(answer)
+    def strengths(self, readings: Sequence[Reading]) -> tuple[Measure, list[float]]:
+        """Return log-odds, else the score that a system gives beside its label, else 1 for the answer itself.
+
+        A score speaks for the answer in the direction in which it differs, on average, from the scores of
+        other answers; without any other answer the direction is not known.
+        """
+        read = [reading for reading in readings if reading.outcome.labels is not None]
+        if None not in map(self.strength, read):
+            return "log-odds", _filled(readings, self.strength)
+        sign = self._sign(read)
+        if sign:
+            return "score", _filled(readings, lambda r: _times(sign, r.outcome.beside))
+        return "answer", _filled(readings, lambda r: float(r.outcome.labels == self.labels))
+
+    def _sign(self, read: Sequence[Reading]) -> float:
+        """Return 1 where readings of the answer have the higher scores, -1 where the lower; else 0."""
+        scores = [(r.outcome.labels == self.labels, r.outcome.beside) for r in read]
+        same = [score for is_same, score in scores if is_same and score is not None]
+        other = [score for is_same, score in scores if not is_same and score is not None]
+        if not same or not other or len(same) + len(other) < len(read):
+            return 0.0
+        gap = fmean(same) - fmean(other)
+        return copysign(1.0, gap) if gap else 0.0
+
+    def strength(self, reading: Reading) -> float | None:
+        """Return the log-odds of the answer, which sets of several labels have not."""
+        if reading.log_odds is None or len(self.labels) != 1:
+            return None
+        return reading.log_odds.get(next(iter(self.labels)))
+
+    def scale(self, whole: Reading) -> tuple[Measure, Callable[[Reading], float]]:
+        """Return log-odds where ``whole`` has them, else 1 for the answer itself."""
+        if self.strength(whole) is None:
+            return "answer", lambda r: float(not r.outcome.read or r.outcome.labels == self.labels)
+        return "log-odds", _or_as(whole, self.strength)
+
+    def probability(self, reading: Reading) -> float | None:
+        """Return how likely the answer was; None where that is not known."""
+        odds = self.strength(reading)
         if odds is None:
             return None
         return 1 / (1 + exp(-odds)) if odds >= 0 else exp(odds) / (1 + exp(odds))
 
+    def keeper(self, whole: Reading, probability: float) -> Callable[[Reading], bool]:
+        sure = self.probability(whole)
+        needed = probability if sure is None else min(probability, sure)
 
-Ask = Callable[[Sequence[str]], Awaitable[Sequence[Said]]]
-"""What the model says to each text. Raises ``BudgetSpent`` where it may not be asked any more."""
+        def keeps(reading: Reading) -> bool:
+            likely = self.probability(reading)
+            return reading.outcome.labels == self.labels and (likely is None or likely >= needed)
+
+        return keeps
 
 
-def strengths(answer: Answer, said: Sequence[Said]) -> tuple[Measure, list[float]]:
-    """How strongly each of ``said`` speaks for ``answer``, by the best measure that all of them have.
+@dataclass(frozen=True, slots=True)
+class Score:
+    """An answer that is a score, told apart from ``rival``, the score that it is compared with.
 
-    A score speaks for an answer in the direction in which it differs, on average, from the scores of the
-    other answers; without any other answer the direction is not known. What was not read counts as the first
-    of ``said``, which must have been read.
+    It is kept by a score on its own side of the middle between the two, nearer to it than to ``rival``.
+    Without a rival, or with an equal one, by the same score alone.
     """
-    read = [one for one in said if one.labels is not None]
-    odds = [one.strength(answer) for one in read]
-    if None not in odds:
-        return "log-odds", _filled(said, lambda one: one.strength(answer))
-    own = [one.score for one in read if one.labels == answer and one.score is not None]
-    others = [one.score for one in read if one.labels != answer and one.score is not None]
-    if own and others and len(own) + len(others) == len(read) and fmean(own) != fmean(others):
-        sign = 1.0 if fmean(own) > fmean(others) else -1.0
-        return "score", _filled(said, lambda one: None if one.score is None else sign * one.score)
-    return "answer", _filled(said, lambda one: float(one.labels == answer))
+
+    score: float
+    rival: float | None = None
+
+    @property
+    def direction(self) -> float:
+        return -1.0 if self.rival is not None and self.score < self.rival else 1.0
+
+    def strengths(self, readings: Sequence[Reading]) -> tuple[Measure, list[float]]:
+        """Return the scores, those that are lower counting more where the answer is below its rival."""
+        return "rating", _filled(readings, self.strength)
+
+    def strength(self, reading: Reading) -> float | None:
+        return _times(self.direction, reading.outcome.score)
+
+    def scale(self, whole: Reading) -> tuple[Measure, Callable[[Reading], float]]:
+        return "rating", _or_as(whole, self.strength)
+
+    def probability(self, reading: Reading) -> float | None:
+        return None
+
+    def keeper(self, whole: Reading, probability: float) -> Callable[[Reading], bool]:
+        """Return the test; scores have no probability, so ``probability`` means nothing to it."""
+        if self.rival is None or self.rival == self.score:
+            return lambda reading: reading.outcome.score == self.score
+        middle = self.direction * (self.score + self.rival) / 2
+
+        def keeps(reading: Reading) -> bool:
+            strength = self.strength(reading)
+            return strength is not None and (strength > middle or reading.outcome.score == self.score)
+
+        return keeps
 
 
-def _filled(said: Sequence[Said], value: Callable[[Said], float | None]) -> list[float]:
-    first = value(said[0])
-    if first is None:
-        raise ValueError("the first reply must have been read")
-    found = [value(one) if one.labels is not None else None for one in said]
-    return [first if one is None else one for one in found]
+@dataclass(frozen=True, slots=True)
+class Change:
+    """How the answer to one text differs from that to another one."""
+
+    before: Outcome
+    after: Outcome
+
+    def shown_by(self, before: Outcome, after: Outcome) -> bool:
+        """Return whether two other answers show the change, too.
+
+        Labels show it where they differ in any way; scores, where they differ in the same direction and by
+        at least half as much, since almost any two scores differ a little.
+        """
+        if self.before.labels != self.after.labels:
+            return before.labels is not None and after.labels is not None and before.labels != after.labels
+        gap, part = _gap(self.before, self.after), _gap(before, after)
+        return gap is not None and part is not None and part * gap > 0 and abs(part) >= abs(gap) / 2
+
+
+def answer(outcome: Outcome, compared: Outcome) -> Answer | None:
+    """Return the answer of ``outcome``, beside what it is compared with; None where it was not read."""
+    if outcome.labels is not None and (outcome.score is None or outcome.labels != compared.labels):
+        return Labels(outcome.labels)
+    return None if outcome.score is None else Score(outcome.score, compared.score)
+
+
+def plain(outcome: Outcome) -> Plain:
+    """Return the answer as a JSON value."""
+    return outcome.score if outcome.labels is None else sorted(outcome.labels)
+
+
+def _gap(before: Outcome, after: Outcome) -> float | None:
+    return None if before.score is None or after.score is None else after.score - before.score
+
+
+def _times(sign: float, score: float | None) -> float | None:
+    return None if score is None else sign * score
+
+
+def _filled(readings: Sequence[Reading], strength: Callable[[Reading], float | None]) -> list[float]:
+    """Return the strength of each reading, that of the first one where a reading was not read."""
+    strong = _or_as(readings[0], strength)
+    return [strong(reading if reading.outcome.read else readings[0]) for reading in readings]
+
+
+def _or_as(whole: Reading, strength: Callable[[Reading], float | None]) -> Callable[[Reading], float]:
+    """Return ``strength``; where it is not known, that of ``whole``, which must have one."""
+    strongest = strength(whole)
+    if strongest is None:
+        raise ValueError("the whole text must have been read")
+
+    def known(reading: Reading) -> float:
+        value = strength(reading)
+        return strongest if value is None else value
+
+    return known

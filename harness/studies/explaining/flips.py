@@ -13,7 +13,7 @@ from typing import Any
 from harness.answering.runner import Answerer
 from harness.audit.assembly import Audit
 from harness.errors import BudgetSpent
-from harness.studies.explaining.answers import Answer, Ask
+from harness.studies.explaining.answers import Answer, Ask, answer, plain
 from harness.studies.explaining.asking import Asking
 from harness.studies.explaining.masking import Masking, masking
 from harness.studies.explaining.occlusion import Contributions, occlusion
@@ -69,7 +69,7 @@ class Explainer:
         """The explanation; ``status`` is ``partial`` where the budget ended it, ``gone`` where the answers,
         asked again, do not show the flip. Raises ``EndpointError``."""
         asking = Asking(self._audit, self._runner)
-        found: dict[str, Any] = {
+        explanation: dict[str, Any] = {
             "case": flip.case,
             "other": flip.other,
             "status": "complete",
@@ -79,56 +79,73 @@ class Explainer:
             "texts": [],
         }
         with suppress(BudgetSpent):
-            await self._into(found, flip, asking)
+            await self._into(explanation, flip, asking)
         if asking.ended is not None:
-            found |= {"status": "partial", "reason": asking.ended}
-        return {**found, "requests": len(asking.asked)}
+            explanation |= {"status": "partial", "reason": asking.ended}
+        return {**explanation, "requests": len(asking.texts)}
 
-    async def _into(self, found: dict[str, Any], flip: Flip, ask: Ask) -> None:
+    async def _into(self, explanation: dict[str, Any], flip: Flip, ask: Ask) -> None:
+        """Add to ``explanation`` what is found, as it is found."""
         texts = [(flip.case, flip.text)]
         if flip.other is not None:
             texts.insert(0, (flip.other, flip.other_text))
-        said = await ask([text for _, text in texts])
-        if flip.expected and not said[0].differs(said[-1]):
+        outcomes = [reading.outcome for reading in await ask([text for _, text in texts])]
+        if flip.expected and not outcomes[0].differs(outcomes[-1]):
             texts = texts[-1:]  # what it was made from has the same wrong answer
-        if said[-1].labels is None or (len(texts) == 2 and not said[0].differs(said[1])):
-            found |= {"status": "gone", "reason": "asked again, the answers do not show it"}
+        if not outcomes[-1].read or (len(texts) == 2 and not outcomes[0].differs(outcomes[1])):
+            explanation |= {"status": "gone", "reason": "asked again, the answers do not show it"}
             return
         if len(texts) == 2:
             shrunk = await shrink(ask, flip.other_text, flip.text)
-            found["shrunk"] = _plain(shrunk, texts)
+            explanation["shrunk"] = _plain(shrunk, texts)
             if shrunk is not None and not (self._settings.whole or flip.expected):
-                found["words_of"] = "part"
+                explanation["words_of"] = "part"
                 texts = [(texts[0][0], shrunk.original), (texts[1][0], shrunk.mutant)]
         for place, (name, text) in enumerate(texts):
-            counterpart = texts[1 - place][1] if len(texts) == 2 else text
-            await self._words(found["texts"], name, masking(text, self._settings.mask), counterpart, ask)
+            counterpart = texts[1 - place][1] if len(texts) == 2 else None
+            await self._words(
+                explanation["texts"], name, masking(text, self._settings.mask), counterpart, ask
+            )
 
-    async def _words(self, into: list[Any], name: str, text: Masking, counterpart: str, ask: Ask) -> None:
-        """Adds what is found of one text as it is found; the words kept may be missing from it."""
-        (said,) = await ask([text.text])
-        if said.labels is None:
+    async def _words(
+        self, into: list[Any], name: str, text: Masking, counterpart: str | None, ask: Ask
+    ) -> None:
+        """Add what is found of one text as it is found; the words kept may be missing from it.
+
+        A score is told apart from that of the ``counterpart``; of a text without one, from that of the text
+        with every word masked.
+        """
+        compared = text.only(()) if counterpart is None else counterpart
+        reading, other = await ask([text.text, compared])
+        explained = answer(reading.outcome, other.outcome)
+        if explained is None:
             return
-        by = await METHODS[self._settings.method](ask, text, said.labels)
-        changed = text.changed(counterpart)
+        by = await METHODS[self._settings.method](ask, text, explained)
+        changed = text.changed(text.text if counterpart is None else counterpart)
         words = [
-            {"word": text.words(unit), "contribution": round(value, 6), "changed": unit in changed}
+            {
+                "word": text.words(unit),
+                "contribution": round(explained.direction * value, 6),
+                "changed": unit in changed,
+            }
             for unit, value in enumerate(by.values)
         ]
-        found: dict[str, Any] = {
+        shown: dict[str, Any] = {
             "case": name,
-            "answer": sorted(said.labels),
-            "probability": said.probability(said.labels),
+            "answer": plain(reading.outcome),
+            "compared": plain(other.outcome),
+            "probability": explained.probability(reading),
             "measure": by.measure,
             "words": words,
             "kept": None,
         }
-        into.append(found)
-        cause = await root_cause(ask, text, by.order(changed), said.labels, self._settings.probability)
+        into.append(shown)
+        cause = await root_cause(ask, text, by.order(changed), explained, self._settings.probability)
         if cause is not None:
-            found["kept"] = {
+            shown["kept"] = {
                 "units": list(cause.kept),
                 "probability": cause.probability,
+                "score": cause.score,
                 "minimal": cause.minimal,
             }
 
@@ -139,6 +156,5 @@ def _plain(shrunk: Shrunk | None, texts: Sequence[tuple[str, str]]) -> dict[str,
         return None
     left = sum(len(part.split()) for part in (shrunk.original, shrunk.mutant))
     whole = sum(len(text.split()) for _, text in texts)
-    answers = [sorted(labels) for labels in shrunk.answers]
     sizes = {"sentences": list(shrunk.sentences), "clauses": list(shrunk.clauses)}
-    return {**asdict(shrunk), **sizes, "answers": answers, "share": round(left / whole, 6)}
+    return {**asdict(shrunk), **sizes, "answers": list(shrunk.answers), "share": round(left / whole, 6)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from harness.studies.explaining.answers import Answer, Ask, Measure, strengths
+from harness.studies.explaining.answers import Answer, Ask, Measure
 from harness.studies.explaining.masking import Masking
 
 
@@ -13,8 +13,8 @@ from harness.studies.explaining.masking import Masking
 class Contributions:
     """A value for each unit, in text order; above zero, the unit speaks for the answer.
 
-    In log-odds (natural log); in units of the model's score; or, where the answer alone is known, 1 for a
-    unit without which the answer is another one.
+    In log-odds (natural log); in units of the model's score or rating; or, where the answer alone is known, 1
+    for a unit without which the answer is another one.
     """
 
     measure: Measure
@@ -30,5 +30,5 @@ async def occlusion(ask: Ask, masking: Masking, answer: Answer) -> Contributions
     """By leaving out one unit after another: a request a unit, one for the text, one for nothing of it."""
     units = range(len(masking))
     texts = [masking.text, *(masking.without(unit) for unit in units), masking.only(())]
-    measure, (whole, *without) = strengths(answer, await ask(texts))
+    measure, (whole, *without) = answer.strengths(await ask(texts))
     return Contributions(measure, [whole - value for value in without[: len(masking)]])

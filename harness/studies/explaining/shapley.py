@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from threading import Lock
 
+from harness.answering.reading import Reading
 from harness.errors import ModelError
-from harness.studies.explaining.answers import Answer, Ask, Said
+from harness.studies.explaining.answers import Answer, Ask
 from harness.studies.explaining.masking import Masking
 from harness.studies.explaining.occlusion import Contributions
 
@@ -31,30 +32,22 @@ def check() -> None:
 async def shapley(ask: Ask, masking: Masking, answer: Answer) -> Contributions:
     """By maskings that ``shap`` draws: about four requests a unit, at least 64.
 
-    In log-odds where those of the whole text are known, else by the answer alone.
+    In log-odds where those of the whole text are known, or by the rating; else by the answer alone.
     """
     (whole,) = await ask([masking.text])
-    sure = whole.strength(answer)
-
-    def value(said: Said) -> float:
-        if sure is None:
-            return float(said.labels in (answer, None))
-        strength = said.strength(answer)
-        return sure if strength is None else strength
-
+    measure, strength = answer.scale(whole)
     loop = asyncio.get_running_loop()
 
     def values(rows: Sequence[Sequence[float]]) -> list[float]:
         """Called in a thread, in which ``shap`` waits for the answers."""
         texts = [masking.only({unit for unit, there in enumerate(row) if there}) for row in rows]
-        said = asyncio.run_coroutine_threadsafe(_all(ask, texts), loop).result()
-        return [value(one) for one in said]
+        readings = asyncio.run_coroutine_threadsafe(_all(ask, texts), loop).result()
+        return [strength(reading) for reading in readings]
 
-    found = await asyncio.to_thread(_explained, values, len(masking))
-    return Contributions("answer" if sure is None else "log-odds", found)
+    return Contributions(measure, await asyncio.to_thread(_explained, values, len(masking)))
 
 
-async def _all(ask: Ask, texts: Sequence[str]) -> Sequence[Said]:
+async def _all(ask: Ask, texts: Sequence[str]) -> Sequence[Reading]:
     return await ask(texts)
 
 

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from harness.errors import BudgetSpent
 from harness.language.sentences import spans
-from harness.studies.explaining.answers import Answer, Ask
+from harness.studies.explaining.answers import Ask, Change, Plain, plain
 
 MOST_TESTS = 200
 """A test asks about two texts, so shrinking asks twice as many requests at most, and two more."""
@@ -49,12 +49,12 @@ class Piece:
 class Shrunk:
     """Parts of both texts and the answers to them, which differ; ``sentences`` are those kept, of how many.
 
-    ``minimal`` speaks of clauses: the answers differ no more if any one of them is left out, too.
+    ``minimal`` speaks of clauses: the change is no longer there if any one of them is left out, too.
     """
 
     original: str
     mutant: str
-    answers: tuple[Answer, Answer]
+    answers: tuple[Plain, Plain]
     sentences: tuple[int, int]
     clauses: tuple[int, int]
     minimal: bool
@@ -118,25 +118,33 @@ class _Test:
 
 
 async def shrink(ask: Ask, original: str, mutant: str, limit: int = MOST_TESTS) -> Shrunk | None:
-    """Parts of ``original`` and ``mutant`` on which the answers differ; None where they do not on the whole.
+    """Return parts of ``original`` and ``mutant`` that show the change; None where the answers do not differ.
 
     Raises ``BudgetSpent`` where not even the whole texts may be asked about.
     """
-    if not await _differ(ask, original, mutant):
-        return None
     whole = (original, mutant)
+    before, after = await ask(whole)
+    if original == mutant or not before.outcome.differs(after.outcome):
+        return None
+    change = Change(before.outcome, after.outcome)
+
+    async def shows(pieces: Sequence[Piece]) -> bool:
+        parts = _texts(pieces, whole)
+        return parts[0] != parts[1] and change.shown_by(*(reading.outcome for reading in await ask(parts)))
+
     sentences = aligned(*map(sentences_of, whole))
-    first = await _reduced(ask, sentences, whole, limit)
+    first = await _reduced(sentences, shows, limit)
     left = [sentences[index] for index in first.kept]
     clauses = [piece for one in left for piece in aligned(clauses_of(one.original), clauses_of(one.mutant))]
-    second = await _reduced(ask, clauses, whole, limit - first.tests)
-    parts = _texts([clauses[index] for index in second.kept], whole)
-    one, other = await ask(parts)
-    if one.labels is None or other.labels is None or one.labels == other.labels:
+    second = await _reduced(clauses, shows, limit - first.tests)
+    pieces = [clauses[index] for index in second.kept]
+    parts = _texts(pieces, whole)
+    before, after = await ask(parts)
+    if parts[0] == parts[1] or not change.shown_by(before.outcome, after.outcome):
         return None
     return Shrunk(
         *parts,
-        answers=(one.labels, other.labels),
+        answers=(plain(before.outcome), plain(after.outcome)),
         sentences=(len(left), len(sentences)),
         clauses=(len(second.kept), len(clauses)),
         minimal=second.minimal,
@@ -144,18 +152,13 @@ async def shrink(ask: Ask, original: str, mutant: str, limit: int = MOST_TESTS) 
     )
 
 
-async def _reduced(ask: Ask, pieces: Sequence[Piece], whole: tuple[str, str], limit: int) -> Reduced:
+async def _reduced(
+    pieces: Sequence[Piece], shows: Callable[[Sequence[Piece]], Awaitable[bool]], limit: int
+) -> Reduced:
     async def fails(kept: Sequence[int]) -> bool:
-        return await _differ(ask, *_texts([pieces[index] for index in kept], whole))
+        return await shows([pieces[index] for index in kept])
 
     return await ddmin(len(pieces), fails, limit)
-
-
-async def _differ(ask: Ask, original: str, mutant: str) -> bool:
-    if original == mutant:
-        return False
-    one, other = await ask((original, mutant))
-    return one.differs(other)
 
 
 def _texts(pieces: Sequence[Piece], whole: tuple[str, str]) -> tuple[str, str]:

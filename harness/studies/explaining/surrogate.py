@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 
-from harness.studies.explaining.answers import Answer, Ask, strengths
+from harness.studies.explaining.answers import Answer, Ask
 from harness.studies.explaining.masking import Masking
 from harness.studies.explaining.occlusion import Contributions
 
@@ -24,8 +24,8 @@ async def surrogate(ask: Ask, masking: Masking, answer: Answer, seed: int = 0) -
     if not len(masking):
         return Contributions("answer", [])
     kept = _samples(len(masking), seed)
-    said = await ask([masking.text, *(masking.only(some) for some in kept)])
-    measure, values = strengths(answer, said)
+    readings = await ask([masking.text, *(masking.only(units) for units in kept)])
+    measure, values = answer.strengths(readings)
     return Contributions(measure, _fitted([set(range(len(masking))), *kept], values, len(masking)))
 
 

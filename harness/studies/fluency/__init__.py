@@ -18,11 +18,11 @@ from harness import files
 from harness.core import Failure
 from harness.errors import EndpointError, Transient
 from harness.folder import RunFolder
+from harness.plugins import Score, Scorer
 from harness.progress import Progress, unwatched
 from harness.retrying import BACK_OFF, Losses, Policy
 from harness.studies.fluency import figures, sample
 from harness.studies.fluency.sample import Sample
-from harness.studies.fluency.scorers.likelihood import Score, Scorer
 from harness.studies.fluency.store import Store, digest
 
 SCHEMA = 1

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.core import Case, Failure
+from harness.plugins import Score
 from harness.statistics import cluster_bootstrap, clustered_rate_difference
 from harness.studies.fluency.sample import Sample
-from harness.studies.fluency.scorers.likelihood import Score
 from harness.studies.sampling import DISCARDED, ORIGINAL, VALID
 
 Scores = Mapping[str, Score | Failure]

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from harness import tables
 from harness.core import Case, Failure, canonical
 from harness.errors import RunError
+from harness.plugins import Score
 from harness.studies.fluency.figures import Scores
 from harness.studies.fluency.sample import Sample
-from harness.studies.fluency.scorers.likelihood import Score
 from harness.studies.sampling import kind
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
-from harness.core import Case
+from harness.core import DUPLICATE, Case
 from harness.statistics import rate, wilson
 from harness.studies.fluency.figures import Value, mean
 from harness.studies.review.agreement import Kappa, cohen, fleiss
 from harness.studies.review.sheet import SCALE, TO_FILL, Rating
-from harness.studies.sampling import DUPLICATE, kind
+from harness.studies.sampling import kind
 
 
 def summary(

@@ -10,7 +10,7 @@ from harness.suites.biasfinder.templates import Refusal, Slot, Template, cut
 
 
 def template(document: Document, resolution: Resolution, nouns: GenderNouns) -> Template | Refusal:
-    """The names of the text's one person, of the gender that its pronouns agree on; all else stays."""
+    """Return the template of the names of the text's one person, for the gender its pronouns agree on."""
     person = the_person(resolution, nouns)
     if isinstance(person, Refusal):
         return person

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from harness.core import Tables
-from harness.sections import Bar, Cell, Plot, Section, Table, plain
+from harness.sections import Bar, Cell, Figures, Plot, Section, Table
 from harness.statistics import Interval, rate, wilson
 from harness.suites.biasfinder import counts as counting
 from harness.suites.biasfinder.counts import Class, Finding, Made, Together
@@ -38,7 +37,7 @@ COUNTS = (
 )
 
 
-def figures(tables: Tables) -> dict[str, Any]:
+def figures(tables: Tables) -> Figures:
     """The block ``biasfinder``, the headline and the sections."""
     made = counting.made(tables)
     found = [one for row in made for one in counting.findings(tables, row.characteristic)]
@@ -50,11 +49,8 @@ def figures(tables: Tables) -> dict[str, Any]:
         "together": both.plain() if both is not None else None,
     }
     by_class = [_by_class(one) for one in judged if one.differ]
-    return {
-        "biasfinder": block,
-        "headline": _headline(made, judged, both),
-        "sections": plain([_overview(made, judged), *by_class] if judged else []),
-    }
+    sections = [_overview(made, judged), *by_class] if judged else []
+    return Figures({"biasfinder": block}, _headline(made, judged, both), sections)
 
 
 def _headline(made: Sequence[Made], found: Sequence[Finding], both: Together | None) -> str:

@@ -1,4 +1,4 @@
-"""Who stands in for a template's person, of which class, and how many of them (BiasFinder, 4.2 and 5)."""
+"""Choose who fills a template's placeholders: their classes, and how many of each (BiasFinder, 4.2 and 5)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from harness.suites.biasfinder.templates import COUNTRY_KINDS, GENDERS, Template
 
 T = TypeVar("T")
 
-# The attributes that make a class, by characteristic.
+# The attributes that define a class, by characteristic.
 PARTS: Mapping[str, tuple[str, ...]] = {
     "gender": ("gender",),
     "occupation": ("occupation",),
@@ -27,7 +27,7 @@ COMBINED_NAMES = 3
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """A person to put into a template; ``classes`` says by attribute which class that makes it."""
+    """A person to put into a template; ``classes`` holds the person's class by attribute."""
 
     person: Person
     classes: Mapping[str, str]
@@ -35,8 +35,11 @@ class Role:
 
 @dataclass(frozen=True)
 class Casting:
-    """``gender`` and ``country`` names, ``occupations``; ``limit`` bounds the mutants of a template, and
-    ``seed`` decides which are drawn then, for each template by itself."""
+    """The ``gender`` names, ``country`` names and ``occupations`` to choose from.
+
+    ``limit`` bounds the mutants of a template (None: no limit). ``seed`` decides which are drawn,
+    independently for each template.
+    """
 
     gender: Names
     country: Names
@@ -45,19 +48,19 @@ class Casting:
     seed: int = 0
 
     def roles(self, template: Template) -> list[Role]:
-        """Those that make different texts of ``template``: one a gender where it has no ``<name>``."""
+        """Return the roles that make different texts; one per gender if the template has no ``<name>``."""
         random = Random(f"{self.seed}/{template.id}")
         kinds = {placeholder.kind for placeholder in template.placeholders}
         if template.characteristic == "occupation":
             return [
-                Role(Person(occupation=one), {"occupation": one})
-                for one in _drawn(self.occupations, self.limit, random)
+                Role(Person(occupation=job), {"occupation": job})
+                for job in _sample(self.occupations, self.limit, random)
             ]
         if template.characteristic == "country":
             (gender,) = (kind for kind in GENDERS if kind in kinds & COUNTRY_KINDS)
             return [
                 Role(Person(gender, name.text), {"country": name.country})
-                for name in _drawn(_of(self.country, gender), self.limit, random)
+                for name in _sample(_of(self.country, gender), self.limit, random)
             ]
         if template.characteristic == "gender":
             people = self._people("name" in kinds, self.limit, random)
@@ -65,22 +68,22 @@ class Casting:
         return self._combined("name" in kinds, random)
 
     def _people(self, named: bool, limit: int | None, random: Random) -> list[Person]:
-        """Men, then women, as many of each."""
+        """Return men, then women, the same number of each."""
         half = None if limit is None else max(1, limit // len(GENDERS))
         return [
             Person(gender, name)
             for gender in GENDERS
             for name in (
-                [one.text for one in _drawn(_of(self.gender, gender), half, random)] if named else [None]
+                [entry.text for entry in _sample(_of(self.gender, gender), half, random)] if named else [None]
             )
         ]
 
     def _combined(self, named: bool, random: Random) -> list[Role]:
-        """Every person with every occupation, so that each class pair has its parts."""
+        """Return every person with every occupation, so that each pair of classes has its corners."""
         limit = COMBINED_MUTANTS if self.limit is None else self.limit
         names = min(COMBINED_NAMES, limit // LEAST) if named else 1
         people = self._people(named, names * len(GENDERS), random)
-        jobs = _drawn(self.occupations, limit // len(people), random)
+        jobs = _sample(self.occupations, limit // len(people), random)
         return [
             Role(
                 Person(person.gender, person.name, job),
@@ -95,8 +98,8 @@ def _of(names: Names, gender: str) -> tuple[Name, ...]:
     return names.male if gender == "male" else names.female
 
 
-def _drawn(some: Sequence[T], size: int | None, random: Random) -> list[T]:
-    """``size`` of ``some`` in their order, each with the same chance; all where that is no fewer."""
-    if size is None or size >= len(some):
-        return list(some)
-    return [some[i] for i in sorted(random.sample(range(len(some)), size))]
+def _sample(items: Sequence[T], size: int | None, random: Random) -> list[T]:
+    """Draw ``size`` items without replacement, in their order; all of them if there are no more."""
+    if size is None or size >= len(items):
+        return list(items)
+    return [items[i] for i in sorted(random.sample(range(len(items)), size))]

@@ -1,4 +1,4 @@
-"""Mutants: what fills the placeholders of a template, all from one class (BiasFinder, 3.2 and 4.2)."""
+"""Make mutants: fill the placeholders of a template, all from one class (BiasFinder, 3.2 and 4.2)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from harness.suites.biasfinder.templates import COUNTRY_KINDS, Template, fill
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Who a mutant is about; what a template does not ask for may be left out."""
+    """Whom a mutant is about; what a template does not ask for may be None."""
 
     gender: Gender | None = None
     name: str | None = None
@@ -28,13 +28,16 @@ class Person:
 
 
 def mutant(template: Template, person: Person, nouns: GenderNouns) -> str:
-    """The template's text about ``person``."""
+    """Return the template's text about ``person``."""
     return fill(template, values(template, person, nouns))
 
 
 def values(template: Template, person: Person, nouns: GenderNouns) -> tuple[str, ...]:
-    """A value for each placeholder, in the case of its place. Raises ``ValueError`` where ``person``
-    lacks what the template asks for, and where the name is of the wrong gender's placeholder."""
+    """Return a value for each placeholder, in the letter case of its place.
+
+    Raises ``ValueError`` if ``person`` lacks what the template asks for, or has a name for a placeholder of
+    the other gender.
+    """
     chosen = [_value(template, index, person, nouns) for index in range(len(template.placeholders))]
     for index, placeholder in enumerate(template.placeholders):
         if placeholder.kind == "det":
@@ -52,7 +55,7 @@ def _value(template: Template, index: int, person: Person, nouns: GenderNouns) -
         return dress((original or "").lower(), _needed(person.occupation, "occupation"))
     if kind == "name" or kind in COUNTRY_KINDS:
         if kind in COUNTRY_KINDS and person.gender not in (None, kind):
-            raise ValueError(f"a <{kind}> name is wanted for a {person.gender} person")
+            raise ValueError(f"<{kind}> cannot take the name of a {person.gender} person")
         return _name(template, index, _needed(person.name, "name"))
     gender = person.gender
     if gender is None:
@@ -89,7 +92,7 @@ def _title(original: str | None, gender: Gender) -> str:
 
 
 def _article(template: Template, index: int, word: str) -> str:
-    """*a* or *an* by the sound of ``word``; an article that already disagreed is left as it was."""
+    """Return *a* or *an* by the sound of ``word``; keep an article that already disagreed."""
     original, had = template.placeholders[index].original, template.placeholders[index + 1].original
     if original is not None and had is not None and (len(original) == 2) != takes_an(had):
         return original

@@ -1,4 +1,4 @@
-"""Gender templates (BiasFinder, section 4.1, Algorithm 1) and the filter that country templates share."""
+"""Build gender templates (BiasFinder, section 4.1, Algorithm 1) and find the one person of a text."""
 
 from __future__ import annotations
 
@@ -18,19 +18,22 @@ PARTITIVES = frozenset({"one", "kind", "sort", "type", "part"})
 
 
 def template(document: Document, resolution: Resolution, nouns: GenderNouns) -> Template | Refusal:
-    """The gender template of a text: each name, gendered pronoun and gender noun of its one person."""
+    """Return the gender template of a text, or a refusal.
+
+    Its placeholders are each name, gendered pronoun and gender noun of the text's one person.
+    """
     person = the_person(resolution, nouns)
     if isinstance(person, Refusal):
         return person
     reading = resolution.reading
     slots: list[Slot] = []
     for mention in person.mentions:
-        found = list(_slots(reading, mention, nouns))
-        if not found and mention.gender is not None:
+        of_mention = list(_slots(reading, mention, nouns))
+        if not of_mention and mention.gender is not None:
             return Refusal("gendered-word", reading.text[mention.start : mention.end])
         if mention.title and _title_kind(reading, mention.title, nouns) is None:
             return Refusal("gendered-word", reading.text[slice(*mention.title)])
-        slots += [*found, *_among(reading, mention, nouns)]
+        slots += [*of_mention, *_among(reading, mention, nouns)]
     for index, token in enumerate(reading.tokens):
         if reading.lower(index) in MARKED and token.tag[:2] == "JJ":
             return Refusal("gendered-word", reading.word(index))
@@ -38,12 +41,12 @@ def template(document: Document, resolution: Resolution, nouns: GenderNouns) -> 
 
 
 def the_person(resolution: Resolution, nouns: GenderNouns) -> Entity | Refusal:
-    """The only person of a text (*filter* of Algorithm 1), or why there is none.
+    """Return the only person of a text (*filter* of Algorithm 1), or a refusal.
 
-    A person is referred to by a name, by a gendered pronoun or by a noun that says a gender; a noun
-    that says none (*the doctor*) may stand among these, but makes no person by itself. A name that is
-    on no list and that nothing but names refers to is too often the title of a work to be sure of, and
-    a text with another proper noun that may be a person is refused too.
+    A person is referred to by a name, by a gendered pronoun or by a noun that implies a gender. A noun that
+    implies none (*the doctor*) may be among these, but does not make a person by itself. A name that is on no
+    list and that nothing but names refers to is refused, since it is too often the title of a work; so is a
+    text with another proper noun that may be a person.
     """
     reading = resolution.reading
     persons = [e for e in resolution.entities if any(_refers(reading, m, nouns) for m in e.mentions)]
@@ -53,22 +56,22 @@ def the_person(resolution: Resolution, nouns: GenderNouns) -> Entity | Refusal:
         heads = (e.mentions[0] for e in persons[:2])
         return Refusal("two-persons", ", ".join(reading.text[m.start : m.end] for m in heads))
     person = persons[0]
-    sure = person.person and any(_proves(reading, m) for m in person.mentions)
-    if not sure or len(person.genders) > 1:
+    certain = person.person and any(_proves(reading, m) for m in person.mentions)
+    if not certain or len(person.genders) > 1:
         return Refusal("unclear", ", ".join(reading.text[m.start : m.end] for m in person.mentions))
     against = doubt(reading, person)
     return Refusal("unclear", reading.text[slice(*against)]) if against else person
 
 
 def names(reading: ParsedText, person: Entity) -> Iterator[tuple[int, int]]:
-    """The spans of a person's names; with the lone apostrophe of a possessive (*James'*)."""
+    """Yield the spans of a person's names, including the lone apostrophe of a possessive (*James'*)."""
     for mention in person.mentions:
         if mention.kind == "name":
             yield mention.start, _possessive_end(reading.text, mention.end)
 
 
 def _proves(reading: ParsedText, mention: Mention) -> bool:
-    """Whether a mention alone says that there is a person: *she*, *the guy*, *Mr. Fox*, *Steven*."""
+    """Return whether a mention alone shows that there is a person: *she*, *the guy*, *Mr. Fox*, *Steven*."""
     modifies = mention.kind == "name" and reading.tokens[mention.head].dep == "compound"
     return mention.gender is not None and not modifies
 
@@ -105,7 +108,7 @@ def _possessive_end(text: str, end: int) -> int:
 
 
 def _title_kind(reading: ParsedText, title: Span, nouns: GenderNouns) -> Kind | None:
-    """The placeholder of a gendered title, None for one without a counterpart."""
+    """Return the placeholder of a gendered title, None for a title without a counterpart."""
     word = reading.text[slice(*title)].lower().rstrip(".")
     if word in TITLES:
         return "title"
@@ -113,12 +116,12 @@ def _title_kind(reading: ParsedText, title: Span, nouns: GenderNouns) -> Kind | 
 
 
 def _among(reading: ParsedText, mention: Mention, nouns: GenderNouns) -> Iterator[Slot]:
-    """*She is one of the funniest women*: the plural that the person is said to be one of."""
+    """Yield slots for the plural noun in *she is one of the funniest women*."""
     token = reading.tokens[mention.head]
     if token.dep != "nsubj":
         return
-    for one in reading.children[token.head]:
-        if reading.tokens[one].dep == "attr" and reading.lower(one) in PARTITIVES:
-            for index in reading.subtree(one):
+    for child in reading.children[token.head]:
+        if reading.tokens[child].dep == "attr" and reading.lower(child) in PARTITIVES:
+            for index in reading.subtree(child):
                 if reading.tokens[index].tag in ("NN", "NNS") and reading.lower(index) in nouns:
                     yield from _noun_slots(reading, index, nouns)

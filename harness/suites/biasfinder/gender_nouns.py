@@ -1,4 +1,4 @@
-"""What a reference to a person is made of, and what fills its place: pronoun kinds, titles, nouns."""
+"""What refers to a person, and what can replace it: pronoun kinds, titles, gender nouns."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PRONOUNS: Mapping[Gender, Mapping[Kind, str]] = {
     "male": dict(zip(PRONOUN_KINDS.values(), PARADIGMS["masculine"], strict=True)),
     "female": dict(zip(PRONOUN_KINDS.values(), PARADIGMS["feminine"], strict=True)),
 }
-# Titles that have a counterpart; any other gendered title stands in the way of a template.
+# Titles that have a counterpart; any other gendered title rules out a template.
 TITLES: Mapping[str, Gender] = {
     "mr": "male",
     "mister": "male",
@@ -32,7 +32,7 @@ TITLES: Mapping[str, Gender] = {
     "miss": "female",
 }
 COUNTERPART_TITLES: Mapping[Gender, str] = {"male": "Mr.", "female": "Ms."}
-# Adjectives that would contradict the other gender, whoever they are said of.
+# Adjectives that would contradict the other gender, whoever they describe.
 MARKED = frozenset(
     """male female pregnant masculine feminine manly womanly girly girlish boyish motherly fatherly
     maternal paternal macho bearded mustachioed buxom busty beardless transgender lesbian""".split()  # noqa: SIM905
@@ -43,7 +43,7 @@ NUMBERS: tuple[Number, ...] = ("singular", "plural")
 
 @dataclass(frozen=True, slots=True)
 class NounForm:
-    """A form of a gender noun: which pair, whose gender, which number."""
+    """One form of a gender noun: its pair, gender and number."""
 
     pair: Counterparts
     gender: Gender
@@ -51,7 +51,7 @@ class NounForm:
 
 
 class GenderNouns:
-    """Gender nouns by their forms, in lower case."""
+    """Gender nouns, looked up by their forms in lower case."""
 
     def __init__(self, pairs: Iterable[Counterparts]) -> None:
         self._pairs = tuple(pairs)
@@ -67,27 +67,32 @@ class GenderNouns:
         return word.lower() in self._forms
 
     def get(self, word: str) -> NounForm | None:
+        """Return the form that ``word`` is, in any case; None for an unknown word."""
         return self._forms.get(word.lower())
 
     def counterpart(self, word: str, gender: Gender) -> str | None:
-        """The form of ``word``'s pair for ``gender``, in ``word``'s number; None for an unknown word."""
-        found = self.get(word)
-        return None if found is None else noun_text(NounForm(found.pair, gender, found.number))
+        """Return the form of ``word``'s pair for ``gender``, in the same number; None for an unknown word."""
+        form = self.get(word)
+        return None if form is None else noun_text(NounForm(form.pair, gender, form.number))
 
     def first(self, gender: Gender, number: Number) -> str:
-        """What stands in for a gender noun that nobody chose: the pair *man*, *woman* or the first."""
+        """Return the default gender noun: of the pair *man*, *woman*, or of the first pair."""
         pair = next((p for p in self._pairs if p.male.singular == "man"), self._pairs[0])
         return noun_text(NounForm(pair, gender, number))
 
 
 def noun_text(form: NounForm) -> str:
+    """Return the noun that a form stands for."""
     noun = form.pair.male if form.gender == "male" else form.pair.female
     return noun.singular if form.number == "singular" else noun.plural
 
 
 def dressed(template: Template, index: int, source: str, value: str) -> str:
-    """``value`` in the case that its place asks for: as the original was written, a capital at the start
-    of a sentence. ``source`` is the original as a dictionary would write it."""
+    """Return ``value`` in the letter case that its place requires.
+
+    It is written like the original, with a capital at the start of a sentence. ``source`` is the original as
+    a dictionary would write it.
+    """
     original = template.placeholders[index].original
     initial = template.begins_sentence(index)
     if original is None:

@@ -1,8 +1,8 @@
 """The words that fill a template's placeholders: names, gender nouns, occupations (BiasFinder, 4.2 and 5).
 
-Names are TOML, bundled or the user's own of the same shape; a table left out is the bundled one::
+Names are TOML, bundled or a user's file of the same shape; a missing table defaults to the bundled one::
 
-    [gender]                     # names of one country, each borne by one gender alone
+    [gender]                     # names from one country, each borne by one gender only
     country = "USA"
     male = ["Jonathan", "Derek"]
     female = ["Barbara", "Emily"]
@@ -32,7 +32,7 @@ TABLES = {"gender", "country"}
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A first name, the gender it is borne by and the country it comes from."""
+    """A first name, the gender that bears it and the country it comes from."""
 
     text: str
     gender: Gender
@@ -41,19 +41,19 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The names of a characteristic, the likeliest first or one a country."""
+    """The names for a characteristic: the most frequent first, or one per country."""
 
     male: tuple[Name, ...]
     female: tuple[Name, ...]
 
     def first(self, count: int) -> Names:
-        """The first ``count`` of each gender (N in section 4.2)."""
+        """Return the first ``count`` names of each gender (N in section 4.2)."""
         return Names(self.male[:count], self.female[:count])
 
 
 @dataclass(frozen=True, slots=True)
 class Noun:
-    """A noun in both numbers."""
+    """A noun in singular and plural."""
 
     singular: str
     plural: str
@@ -61,14 +61,14 @@ class Noun:
 
 @dataclass(frozen=True, slots=True)
 class Counterparts:
-    """A noun for a man and the same for a woman."""
+    """A noun for a man and its counterpart for a woman."""
 
     male: Noun
     female: Noun
 
 
 def gender_names(path: str | Path | None = None) -> Names:
-    """Names that differ in gender alone. Raises ``LexiconError`` naming the file and the key."""
+    """Return names that differ only in gender. Raises ``LexiconError`` naming the file and the key."""
     source, table = _table("gender", path)
     where = f"{source}: gender"
     _only(table, {"country", "male", "female"}, where)
@@ -82,14 +82,17 @@ def gender_names(path: str | Path | None = None) -> Names:
 
 
 def country_names(path: str | Path | None = None) -> Names:
-    """Names that differ in country of origin, in the order of the file. Raises ``LexiconError``."""
+    """Return names that differ in country of origin, in file order.
+
+    Raises ``LexiconError`` naming the file and the key.
+    """
     source, table = _table("country", path)
     where = f"{source}: country"
     if len(table) < 2:
-        raise LexiconError(f"{where} needs two countries or more, so that there is something to compare")
+        raise LexiconError(f"{where} needs two or more countries to compare")
     names = Names(
-        tuple(_of_country(country, one, "male", where) for country, one in table.items()),
-        tuple(_of_country(country, one, "female", where) for country, one in table.items()),
+        tuple(_of_country(country, entry, "male", where) for country, entry in table.items()),
+        tuple(_of_country(country, entry, "female", where) for country, entry in table.items()),
     )
     _unique(names, where)
     return names
@@ -97,7 +100,7 @@ def country_names(path: str | Path | None = None) -> Names:
 
 @cache
 def gender_nouns() -> tuple[Counterparts, ...]:
-    """The 22 gender nouns (Table 3), in pairs."""
+    """Return the 22 gender nouns (Table 3), in pairs."""
     data = read_toml(DATA / "gender_nouns.toml", LexiconError)
     return tuple(
         Counterparts(male, female)
@@ -107,12 +110,12 @@ def gender_nouns() -> tuple[Counterparts, ...]:
 
 @cache
 def occupations() -> tuple[Noun, ...]:
-    """The 79 honest, gender-neutral occupations (section 5.1)."""
+    """Return the 79 gender-neutral occupations (section 5.1)."""
     return _nouns(read_toml(DATA / "occupations.toml", LexiconError))
 
 
 def _table(name: str, path: str | Path | None) -> tuple[str | Path, dict[str, Any]]:
-    """The table called ``name`` and the file it stands in."""
+    """Return the table called ``name``, preceded by the file that holds it."""
     source = BUNDLED if path is None else path
     data = read_toml(source, LexiconError)
     _only(data, TABLES, str(source))
@@ -125,35 +128,35 @@ def _table(name: str, path: str | Path | None) -> tuple[str | Path, dict[str, An
     return source, data[name]
 
 
-def _of_country(country: str, one: Any, gender: Gender, where: str) -> Name:
+def _of_country(country: str, entry: object, gender: Gender, where: str) -> Name:
     here = f"{where}.{country}"
-    if not isinstance(one, dict):
+    if not isinstance(entry, dict):
         raise LexiconError(f'{here} must be {{ male = "…", female = "…" }}')
-    _only(one, {"male", "female"}, here)
-    return Name(_word(one.get(gender), f"{here}.{gender}"), gender, country)
+    _only(entry, {"male", "female"}, here)
+    return Name(_word(entry.get(gender), f"{here}.{gender}"), gender, country)
 
 
 def _unique(names: Names, where: str) -> None:
-    """A name tells one gender, or one country, only if it stands there once."""
-    found = Counter(name.text.casefold() for name in (*names.male, *names.female))
+    """Raise ``LexiconError`` for a repeated name: it would not tell one gender, or one country."""
+    counts = Counter(name.text.casefold() for name in (*names.male, *names.female))
     for name in (*names.male, *names.female):
-        if found[name.text.casefold()] > 1:
-            raise LexiconError(f"{where}: {name.text!r} is there twice: a name must tell its class")
+        if counts[name.text.casefold()] > 1:
+            raise LexiconError(f"{where}: {name.text!r} is listed twice: a name must belong to one class")
 
 
-def _only(table: Mapping[str, Any], known: set[str], where: str) -> None:
-    unknown = sorted(set(table) - known)
+def _only(table: Mapping[str, Any], allowed: set[str], where: str) -> None:
+    unknown = sorted(set(table) - allowed)
     if unknown:
-        raise LexiconError(f"{where}: unknown key {unknown[0]!r}: known are {', '.join(sorted(known))}")
+        raise LexiconError(f"{where}: unknown key {unknown[0]!r}, known keys: {', '.join(sorted(allowed))}")
 
 
-def _words(value: Any, where: str) -> Iterable[str]:
+def _words(value: object, where: str) -> Iterable[str]:
     if not isinstance(value, list) or not value:
         raise LexiconError(f"{where} must be a list of names")
-    return [_word(one, f"{where}[{number}]") for number, one in enumerate(value, 1)]
+    return [_word(name, f"{where}[{number}]") for number, name in enumerate(value, 1)]
 
 
-def _word(value: Any, where: str) -> str:
+def _word(value: object, where: str) -> str:
     if not isinstance(value, str) or not value.strip():
         raise LexiconError(f"{where} must be a name")
     return " ".join(value.split())

@@ -1,4 +1,4 @@
-"""Occupation templates (BiasFinder, section 5.1, Algorithm 2)."""
+"""Build occupation templates (BiasFinder, section 5.1, Algorithm 2)."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from harness.language.entities import Resolution
 from harness.language.parsed_text import ParsedText
 from harness.suites.biasfinder.templates import Refusal, Slot, Template, cut
 
-# What may stand on the left of an occupation and is no modifier of it.
-KEPT_LEFT = frozenset(
+# Dependents that may precede an occupation without modifying it.
+NOT_MODIFIERS = frozenset(
     {"det", "poss", "predet", "nummod", "case", "prep", "cc", "conj", "preconj", "relcl", "appos"}
 )
-NO_MODIFIER = frozenset({"CC", "DT", "PDT", "POS", "PRP$", "IN", "WDT", "WP$"})
+NO_MODIFIER_TAGS = frozenset({"CC", "DT", "PDT", "POS", "PRP$", "IN", "WDT", "WP$"})
 NAME_TAGS = frozenset({"NNP", "NNPS"})
 
-Found = tuple[int, int]
+TokenRange = tuple[int, int]
+"""The tokens ``[first, last)`` of an occupation."""
 
 
 class Occupations:
@@ -27,11 +28,11 @@ class Occupations:
         for name in names:
             words = tuple(name.lower().replace("'s", " 's").split())
             self._by_last.setdefault(words[-1], []).append(words)
-        for some in self._by_last.values():
-            some.sort(key=len, reverse=True)
+        for candidates in self._by_last.values():
+            candidates.sort(key=len, reverse=True)
 
-    def find(self, reading: ParsedText) -> Iterator[Found]:
-        """Tokens ``[first, last)`` of each occupation that is a noun for one person, in order."""
+    def find(self, reading: ParsedText) -> Iterator[TokenRange]:
+        """Yield the tokens of each occupation that is a noun for one person, in text order."""
         for index in range(len(reading.tokens)):
             for words in self._by_last.get(reading.lower(index), ()):
                 first = index - len(words) + 1
@@ -42,20 +43,23 @@ class Occupations:
 
 
 def template(document: Document, resolution: Resolution, occupations: Occupations) -> Template | Refusal:
-    """The first occupation of a text, its modifiers taken in with it, the article before it, and the
-    same in every mention of the same person that repeats the occupation."""
+    """Return the template of the first occupation in a text, or a refusal.
+
+    A placeholder replaces the occupation with its modifiers and the article before it; mentions of the same
+    person that repeat the occupation are replaced too.
+    """
     reading = resolution.reading
-    found = list(occupations.find(reading))
-    if not found:
+    matches = list(occupations.find(reading))
+    if not matches:
         return Refusal("no-occupation")
-    first = found[0]
+    first = matches[0]
     words = _words(reading, first)
-    same = [f for f in found[1:] if _words(reading, f) == words and _corefer(resolution, first, f)]
+    same = [f for f in matches[1:] if _words(reading, f) == words and _corefer(resolution, first, f)]
     return cut(document, "occupation", [slot for f in (first, *same) for slot in _slots(reading, f)])
 
 
 def _is_noun(reading: ParsedText, head: int) -> bool:
-    """A common noun that stands for the person and not, like *doctor visit*, for a kind of thing."""
+    """Return whether a noun stands for the person and not, as in *doctor visit*, for a kind of thing."""
     token = reading.tokens[head]
     if token.tag != "NN" and not (reading.word(head).isupper() and token.tag in NAME_TAGS):
         return False
@@ -72,35 +76,35 @@ def _hyphenated(reading: ParsedText, index: int) -> bool:
     )
 
 
-def _words(reading: ParsedText, found: Found) -> list[str]:
-    return [reading.lower(i) for i in range(*found)]
+def _words(reading: ParsedText, tokens: TokenRange) -> list[str]:
+    return [reading.lower(i) for i in range(*tokens)]
 
 
-def _corefer(resolution: Resolution, one: Found, two: Found) -> bool:
-    heads = {one[1] - 1, two[1] - 1}
+def _corefer(resolution: Resolution, first: TokenRange, second: TokenRange) -> bool:
+    heads = {first[1] - 1, second[1] - 1}
     return any(heads <= {m.head for m in entity.mentions} for entity in resolution.entities)
 
 
-def _slots(reading: ParsedText, found: Found) -> Iterator[Slot]:
-    start = _with_modifiers(reading, found)
-    yield Slot(reading.tokens[start].start, reading.tokens[found[1] - 1].end, "occupation")
+def _slots(reading: ParsedText, tokens: TokenRange) -> Iterator[Slot]:
+    start = _with_modifiers(reading, tokens)
+    yield Slot(reading.tokens[start].start, reading.tokens[tokens[1] - 1].end, "occupation")
     if start and reading.lower(start - 1) in ("a", "an"):
         article = reading.tokens[start - 1]
         yield Slot(article.start, article.end, "det")
 
 
-def _with_modifiers(reading: ParsedText, found: Found) -> int:
-    """The first token of the modifiers that stand before an occupation without a gap."""
-    first, head = found[0], found[1] - 1
-    kept = {
+def _with_modifiers(reading: ParsedText, tokens: TokenRange) -> int:
+    """Return the first token of the modifiers that precede an occupation without a gap."""
+    first, head = tokens[0], tokens[1] - 1
+    excluded = {
         i
         for child in reading.children[head]
-        if child < first and reading.tokens[child].dep in KEPT_LEFT
+        if child < first and reading.tokens[child].dep in NOT_MODIFIERS
         for i in reading.subtree(child)
     }
-    own = set(reading.subtree(head)) - kept
+    modifiers = set(reading.subtree(head)) - excluded
     start = first
-    while start - 1 in own and reading.tokens[start - 1].tag not in NO_MODIFIER:
+    while start - 1 in modifiers and reading.tokens[start - 1].tag not in NO_MODIFIER_TAGS:
         start -= 1
     while start < first and not reading.word(start)[:1].isalnum():
         start += 1

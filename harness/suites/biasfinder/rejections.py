@@ -1,4 +1,7 @@
-"""What makes it doubtful that a text speaks of one person alone: a template less, rather than a wrong one."""
+"""Find what makes it doubtful that a text is about one person alone.
+
+A doubtful text is rejected: one template fewer is better than a wrong one.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from harness.language.parsed_text import ParsedText
 from harness.language.person_names import left_over, strangers
 from harness.language.persons import Mention
 
-# Whom a pronoun in the same sentence may mean, one by one: *everyone should see this once in his life*.
+# Words that a pronoun in the same sentence may refer to: *everyone should see this once in his life*.
 EACH = frozenset("everyone everybody anyone anybody nobody each every whoever".split())  # noqa: SIM905
 CHARACTERS = frozenset({"character", "characters"})
 # A name after one of these and *of* is a work's title: *the 2000 version of Lorna Doone*.
@@ -25,19 +28,19 @@ INVOKED = frozenset({"jesus", "christ", "god", "lord"})
 
 
 def doubt(reading: ParsedText, person: Entity) -> Span | None:
-    """The words that speak against ``person`` being the only one, or being one; None without any."""
-    found = chain(
+    """Return the words that suggest ``person`` is not the only person, or no person; None if none do."""
+    doubts = chain(
         strangers(reading, person.mentions),
         left_over(reading, person.mentions),
         _one_by_one(reading, person),
         _characters(reading, person),
         *(_no_name(reading, m, len(person.mentions)) for m in person.mentions if m.kind == "name"),
     )
-    return next(found, None)
+    return next(doubts, None)
 
 
 def _one_by_one(reading: ParsedText, person: Entity) -> Iterator[Span]:
-    """*Everyone* and the like in the sentence of a pronoun, before it; not so in *nobody visits her*."""
+    """Yield *everyone* and the like before a pronoun in its sentence; but not in *nobody visits her*."""
     pronouns = (m.head for m in person.mentions if m.kind == "pronoun")
     for head in (h for h in pronouns if pronoun_slot(reading, h) != "accusative"):
         sentence, index = reading.tokens[head].sentence, head - 1
@@ -48,18 +51,18 @@ def _one_by_one(reading: ParsedText, person: Entity) -> Iterator[Span]:
 
 
 def _characters(reading: ParsedText, person: Entity) -> Iterator[Span]:
-    """A character that stands nearer to a pronoun than any mention of the person, and is nobody's."""
+    """Yield *character* without a possessor, nearer to a pronoun than any mention of the person."""
     heads = sorted(m.head for m in person.mentions)
     pronouns = {m.head for m in person.mentions if m.kind == "pronoun"}
     for before, after in pairwise(heads):
         for index in range(before + 1, after if after in pronouns else before):
-            owned = any(reading.tokens[child].dep == "poss" for child in reading.children[index])
-            if reading.lower(index) in CHARACTERS and not owned:
+            possessed = any(reading.tokens[child].dep == "poss" for child in reading.children[index])
+            if reading.lower(index) in CHARACTERS and not possessed:
                 yield reading.tokens[index].start, reading.tokens[index].end
 
 
 def _no_name(reading: ParsedText, name: Mention, mentions: int) -> Iterator[Span]:
-    """A name that is the title of a work, is called upon, or is not the whole of it."""
+    """Yield the span of a name that is a work's title, an invocation, or only part of a longer name."""
     span = name.start, name.end
     written = reading.text[slice(*span)]
     around = reading.text[max(0, name.start - 1) : name.end + 1]
@@ -77,6 +80,6 @@ def _of_work(reading: ParsedText, name: Mention) -> bool:
 
 
 def _goes_on(reading: ParsedText, name: Mention) -> bool:
-    """Whether another capitalised proper noun follows at once: *Danny* of *Danny Glover*."""
+    """Return whether another capitalised proper noun follows directly: *Danny* of *Danny Glover*."""
     after = reading.at(name.end + 1) if reading.text[name.end : name.end + 1] == " " else None
     return after is not None and reading.word(after).istitle() and reading.tokens[after].tag == "NNP"

@@ -1,9 +1,9 @@
-"""The relation of BiasFinder (sections 2.1 and 4.3): mutants of one template and of different classes.
+"""The relation of BiasFinder (sections 2.1 and 4.3): mutants of one template that are of different classes.
 
-A pair of them with different answers is a *bias-uncovering test case* (BTC). Where two attributes are
-changed together, a pair that differs in both is *hidden* bias, as in HINTER (Souani et al. 2025), if from
-one of its ends neither change alone shows it: the mutants that differ from that end in one attribute are
-read and answered as it is. With two labels this means that one of the four is answered unlike the rest.
+A pair of such mutants with different answers is a *bias-uncovering test case* (BTC). If two attributes change
+together, a biased pair that differs in both is *hidden* bias, as in HINTER (Souani et al. 2025), if from one
+of its ends neither change alone shows it: the mutants that differ from that end in one attribute are read and
+have that end's answer. With two labels, this means that one of the four answers differs from the other three.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ RELATION = "pairs"
 def judge(
     group: Sequence[Case], outcomes: Mapping[str, Outcome], attributes: Sequence[str]
 ) -> Iterator[Verdict]:
-    """A verdict for each pair of mutants of different classes; the original takes no part.
+    """Yield a verdict for each pair of mutants of different classes; the original takes no part.
 
-    ``attributes`` are the traits that make the class; each verdict names those its pair differs in.
+    ``attributes`` are the traits that define the class; each verdict names those in which its pair differs.
     """
     mutants = [_Mutant.of(case, outcomes, attributes) for case in group if case.role == "variant"]
     by_place = {(mutant.classes, mutant.name): mutant for mutant in mutants}
@@ -32,8 +32,8 @@ def judge(
             continue
         changed = tuple(
             name
-            for name, one, two in zip(attributes, mutant.classes, other.classes, strict=True)
-            if one != two
+            for name, here, there in zip(attributes, mutant.classes, other.classes, strict=True)
+            if here != there
         )
         status = compare(other.outcome, mutant.outcome)
         yield Verdict(
@@ -56,6 +56,7 @@ class _Mutant:
 
     @classmethod
     def of(cls, case: Case, outcomes: Mapping[str, Outcome], attributes: Sequence[str]) -> _Mutant:
+        """Return what the relation needs of a case: its outcome, its classes and its name."""
         classes = tuple(case.traits[attribute] for attribute in attributes)
         return cls(case.id, outcomes.get(case.id), classes, case.traits.get("name", ""))
 
@@ -64,7 +65,7 @@ _ByPlace = Mapping[tuple[tuple[str, ...], str], _Mutant]
 
 
 def _hidden(status: Status, mutant: _Mutant, other: _Mutant, by_place: _ByPlace) -> Ternary | None:
-    """Whether the pair's bias is hidden from either end; None where it shows none."""
+    """Return whether the pair's bias is hidden from either end; None if it has none."""
     if status != "biased":
         return None
     corners = _corners(mutant, other, by_place)
@@ -74,12 +75,15 @@ def _hidden(status: Status, mutant: _Mutant, other: _Mutant, by_place: _ByPlace)
     return "no" if ends == ["no", "no"] else "undetermined"
 
 
-def _corners(one: _Mutant, two: _Mutant, by_place: _ByPlace) -> list[_Mutant | None]:
-    """The mutants between two that differ in gender and occupation: the person of each in the other's
-    place. A name goes with its gender, which comes first among the classes."""
+def _corners(first: _Mutant, second: _Mutant, by_place: _ByPlace) -> list[_Mutant | None]:
+    """Return the mutants between two that differ in gender and occupation: each person in the other's place.
+
+    A name goes with its gender, which comes first among the classes. A corner is None if there is no such
+    mutant.
+    """
     return [
-        by_place.get(((one.classes[0], *two.classes[1:]), one.name)),
-        by_place.get(((two.classes[0], *one.classes[1:]), two.name)),
+        by_place.get(((first.classes[0], *second.classes[1:]), first.name)),
+        by_place.get(((second.classes[0], *first.classes[1:]), second.name)),
     ]
 
 

@@ -1,16 +1,15 @@
-"""Where templates come from: mined in documents, or read from a file."""
+"""Sources of templates: mined from documents, or read from a file."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
-from harness.core import Document
+from harness.core import Document, JsonObject
 from harness.errors import TemplateError
 from harness.language.entities import Resolution, Resolver
 from harness.suites.biasfinder import country, gender, occupation, templates
@@ -23,7 +22,7 @@ BATCH_DOCUMENTS = 32
 
 @dataclass(frozen=True, slots=True)
 class Sourced:
-    """A template with the gold labels of its text, None where unknown."""
+    """A template with the gold labels of its text, None if unknown."""
 
     template: Template
     labels: frozenset[str] | None = None
@@ -31,7 +30,7 @@ class Sourced:
 
 @dataclass(frozen=True)
 class Miner:
-    """Templates of one characteristic from documents (Algorithms 1 to 3), one a document at most."""
+    """Mines templates of one characteristic from documents (Algorithms 1 to 3), at most one per document."""
 
     characteristic: Characteristic
     resolver: Resolver
@@ -39,19 +38,21 @@ class Miner:
     occupations: Occupations
 
     @property
-    def identity(self) -> Mapping[str, Any]:
+    def identity(self) -> JsonObject:
+        """The parser, which decides the templates together with the documents."""
         return {"parser": self.resolver.name}
 
     def mine(self, documents: Iterator[Document]) -> Iterator[Sourced]:
+        """Yield the template of each document that has one, read in batches."""
         while batch := list(islice(documents, BATCH_DOCUMENTS)):
             resolutions = self.resolver.resolve(document.text for document in batch)
             for document, resolution in zip(batch, resolutions, strict=True):
-                found = self.template(document, resolution)
-                if isinstance(found, Template):
-                    yield Sourced(found, document.labels)
+                template = self.template(document, resolution)
+                if isinstance(template, Template):
+                    yield Sourced(template, document.labels)
 
     def template(self, document: Document, resolution: Resolution) -> Template | Refusal:
-        """The document's template, or why it has none."""
+        """Return the document's template, or the reason why it has none."""
         if self.characteristic == "country":
             return country.template(document, resolution, self.nouns)
         if self.characteristic == "gender":
@@ -65,12 +66,13 @@ class Miner:
 
 @dataclass(frozen=True)
 class Given:
-    """Templates of a file: the ``templates.parquet`` of a run, or text, one a line."""
+    """Templates read from a file: the ``templates.parquet`` of a run, or text with one per line."""
 
     templates: Sequence[Sourced]
 
     @property
-    def identity(self) -> Mapping[str, Any]:
+    def identity(self) -> JsonObject:
+        """The digest of the templates; no parser is involved."""
         written = [
             [t.template.id, templates.write(t.template), sorted(t.labels or ())] for t in self.templates
         ]
@@ -78,25 +80,29 @@ class Given:
         return {"parser": "none", "templates": digest}
 
     def mine(self, documents: Iterator[Document]) -> Iterator[Sourced]:
-        """The templates of the file; ``documents`` are not looked at."""
+        """Yield the templates of the file; ``documents`` are not read."""
         return iter(self.templates)
 
 
 def read(path: str | Path, characteristic: Characteristic | None = None) -> Given:
-    """The templates of a file, all of ``characteristic`` if that is given. Raises ``TemplateError``."""
+    """Read the templates of a file, which must all be of ``characteristic`` if that is not None.
+
+    Raises ``TemplateError`` naming the file and the template.
+    """
     parquet = Path(path).suffix == ".parquet"
-    found = list(_rows(path) if parquet else (Sourced(t) for t in templates.read(path)))
-    if not found:
+    sourced = list(_rows(path) if parquet else (Sourced(t) for t in templates.read(path)))
+    if not sourced:
         raise TemplateError(f"{path}: no templates")
     seen: set[str] = set()
-    for number, one in enumerate(found, 1):
-        own = one.template.characteristic
-        if characteristic is not None and own != characteristic:
-            raise TemplateError(f"{path}: template {number} is of {own}, not of {characteristic}")
-        if one.template.id in seen:
-            raise TemplateError(f"{path}: template {number} is there twice")
-        seen.add(one.template.id)
-    return Given(found)
+    for number, template in enumerate((entry.template for entry in sourced), 1):
+        if characteristic is not None and template.characteristic != characteristic:
+            raise TemplateError(
+                f"{path}: template {number} is for {template.characteristic}, not for {characteristic}"
+            )
+        if template.id in seen:
+            raise TemplateError(f"{path}: template {number} is a repetition of an earlier one")
+        seen.add(template.id)
+    return Given(sourced)
 
 
 def _rows(path: str | Path) -> Iterator[Sourced]:
@@ -107,7 +113,7 @@ def _rows(path: str | Path) -> Iterator[Sourced]:
     except (OSError, pl.exceptions.PolarsError) as error:
         raise TemplateError(f"{path}: {str(error).splitlines()[0]}") from error
     if missing := {"document", "template"} - set(table.columns):
-        raise TemplateError(f"{path}: no column {min(missing)!r}: give the templates.parquet of a run")
+        raise TemplateError(f"{path}: no column {min(missing)!r}: use the templates.parquet of a run")
     for number, row in enumerate(table.iter_rows(named=True), 1):
         where = f"{path}, row {number}"
         template = templates.parse(str(row["template"]), str(row["document"]), where)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from harness.core import Case, Document, Outcome, Substitution, Tables, Verdict, canonical
+from harness.core import Case, Document, JsonObject, Outcome, Substitution, Tables, Verdict, canonical
 from harness.core import Role as CaseRole
+from harness.plugins import Figures, Suite
 from harness.suites.biasfinder import exhibits, filling, relation, templates
 from harness.suites.biasfinder.fillers import PARTS, Casting, Role
 from harness.suites.biasfinder.gender_nouns import GenderNouns
@@ -20,17 +21,18 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class BiasFinder:
+class BiasFinder(Suite):
     """The suite: its fields are its configuration.
 
     A group is a template: the original text, where there is one, to know how good the model is, and the
     mutants that are compared with each other. Templates of a file need no documents.
     """
 
+    name = "biasfinder"
+
     source: Miner | Given
     casting: Casting
-    nouns: GenderNouns
-    name: str = "biasfinder"
+    gender_nouns: GenderNouns
 
     @property
     def makes_texts(self) -> bool:
@@ -41,13 +43,13 @@ class BiasFinder:
         return not self.makes_texts
 
     @property
-    def identity(self) -> Mapping[str, Any]:
+    def identity(self) -> JsonObject:
         cast = {"gender": asdict(self.casting.gender), "country": asdict(self.casting.country)}
         words = canonical({**cast, "occupations": list(self.casting.occupations)})
         return {**self.source.identity, "words": sha256(words.encode("utf-8")).hexdigest()}
 
     @property
-    def settings(self) -> Mapping[str, Any]:
+    def settings(self) -> JsonObject:
         """What the summary says of the mutants."""
         mined = self.source.characteristic if isinstance(self.source, Miner) else None
         return {
@@ -73,7 +75,7 @@ class BiasFinder:
         if mutants:
             yield from relation.judge(mutants, outcomes, PARTS[mutants[0].traits["characteristic"]])
 
-    def figures(self, tables: Tables) -> Mapping[str, Any]:
+    def figures(self, tables: Tables) -> Figures:
         return exhibits.figures(tables)
 
     def extracts(self, tables: Tables) -> Mapping[str, pl.LazyFrame]:
@@ -98,7 +100,7 @@ class BiasFinder:
         traits = {**noted, **role.classes, **named, "class": ", ".join(role.classes.values())}
         if template.characteristic == "country" and person.gender is not None:
             traits["gender"] = person.gender
-        values = filling.values(template, person, self.nouns)
+        values = filling.values(template, person, self.gender_nouns)
         digest = sha256(canonical([role.classes, person.name]).encode("utf-8", "surrogatepass")).hexdigest()
         return self._case(
             template,

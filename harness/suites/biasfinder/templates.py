@@ -1,8 +1,8 @@
 """Templates: a text with typed placeholders (BiasFinder, section 3.1), and its written form.
 
-In writing a placeholder is ``<kind>`` or ``<kind=what the text had>``; ``\\<`` is a plain ``<``, ``\\\\`` a
-backslash, ``\\n`` the end of a line. What does not look like a placeholder (``<br />``, ``<3``) is plain
-text. A file of templates has one a line; empty lines and lines that begin with ``#`` are skipped.
+In writing, a placeholder is ``<kind>`` or ``<kind=original text>``; ``\\<`` is a literal ``<``, ``\\\\`` a
+backslash, and ``\\n`` a line break. Anything that does not look like a placeholder (``<br />``, ``<3``) is
+literal text. A file of templates has one per line; empty lines and lines that begin with ``#`` are skipped.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Kind = Literal[
     "pro-spp",  # he, she
     "pro-opp",  # him, her
     "pro-pp",  # his, her
-    "pro-ap",  # his, hers: the possessive that stands alone (not told apart in the paper)
+    "pro-ap",  # his, hers: the possessive on its own (the paper does not distinguish it)
     "pro-rp",  # himself, herself
     "gaw",  # a gender noun in the singular
     "gaw-pl",  # … in the plural
@@ -43,8 +43,8 @@ ARTICLE_BEARERS = frozenset({"occupation", "gaw", "gaw-pl"})
 Reason = Literal[
     "no-person",
     "two-persons",
-    "unclear",  # the references do not agree, or one is no reference to a person
-    "gendered-word",  # a word that says a gender would stay as it is
+    "unclear",  # the references disagree, or one is not to a person
+    "gendered-word",  # a gendered word would stay unchanged
     "no-name",
     "no-pronoun",
     "no-occupation",
@@ -56,7 +56,7 @@ _PLACEHOLDER = re.compile(r"\\(.)|<([a-zA-Z][\w-]*)(?:=((?:\\.|[^<>\\])*))?>", r
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a text gives no template; ``detail`` quotes what stood in the way."""
+    """The reason why a text has no template; ``detail`` quotes the words responsible."""
 
     reason: Reason
     detail: str = ""
@@ -64,7 +64,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Placeholder:
-    """``original`` is what the text had there, None in a template written by hand."""
+    """A typed gap; ``original`` is the text it replaces, None in a template written by hand."""
 
     kind: Kind
     original: str | None = None
@@ -72,7 +72,10 @@ class Placeholder:
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """``literals`` are the unchanged stretches around the placeholders, one more than there are of them."""
+    """A text with placeholders.
+
+    ``literals`` are the unchanged stretches around the placeholders, one more than there are placeholders.
+    """
 
     document: str
     characteristic: Characteristic
@@ -82,30 +85,30 @@ class Template:
 
     def __post_init__(self) -> None:
         if len(self.literals) != len(self.placeholders) + 1:
-            raise ValueError("a template has one literal more than placeholders")
+            raise ValueError("a template has one more literal than placeholders")
         key = "\0".join((self.document, self.characteristic, write(self)))
         digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
         object.__setattr__(self, "id", digest[:12])
 
     @property
     def original(self) -> str | None:
-        """The text that it was mined from, or None for one written by hand."""
+        """The text the template was mined from, None if it was written by hand."""
         values = [p.original for p in self.placeholders if p.original is not None]
         return fill(self, values) if len(values) == len(self.placeholders) else None
 
     @property
     def spans(self) -> tuple[Span, ...]:
-        """Where the placeholders stand in the original text (those without an original are empty there)."""
-        found: list[Span] = []
+        """The spans of the placeholders in the original text, empty for those without an original."""
+        spans: list[Span] = []
         at = 0
         for literal, placeholder in zip(self.literals, self.placeholders, strict=False):
             start = at + len(literal)
             at = start + len(placeholder.original or "")
-            found.append((start, at))
-        return tuple(found)
+            spans.append((start, at))
+        return tuple(spans)
 
     def begins_sentence(self, index: int) -> bool:
-        """Whether placeholder ``index`` stands first in a sentence."""
+        """Return whether placeholder ``index`` begins a sentence."""
         before = "".join(
             literal + (p.original or "x")
             for literal, p in zip(self.literals[:index], self.placeholders[:index], strict=True)
@@ -124,7 +127,7 @@ class Slot:
 
 
 def cut(document: Document, characteristic: Characteristic, slots: Sequence[Slot]) -> Template | Refusal:
-    """The template of a text with ``slots`` cut out; a refusal where they overlap."""
+    """Return the template of a text with ``slots`` cut out, or a refusal if they overlap."""
     text = document.text
     literals: list[str] = []
     placeholders: list[Placeholder] = []
@@ -139,7 +142,11 @@ def cut(document: Document, characteristic: Characteristic, slots: Sequence[Slot
 
 
 def fill(template: Template, values: Sequence[str]) -> str:
-    """The text with ``values``, one a placeholder, in order; the original's values give the original."""
+    """Return the text with ``values`` in place of the placeholders, in order.
+
+    The original's values give the original text. Raises ``ValueError`` if there is not one value per
+    placeholder.
+    """
     if len(values) != len(template.placeholders):
         raise ValueError(f"{len(template.placeholders)} placeholders and {len(values)} values")
     parts = [template.literals[0]]
@@ -149,7 +156,10 @@ def fill(template: Template, values: Sequence[str]) -> str:
 
 
 def combine(gender: Template, occupation: Template) -> Template | Refusal:
-    """The placeholders of two templates of one text in one, to be filled together (intersections)."""
+    """Return a template with the placeholders of two templates of one text, for intersections.
+
+    Raises ``ValueError`` if they are not mined from the same text.
+    """
     text = gender.original
     if text is None or text != occupation.original or gender.document != occupation.document:
         raise ValueError("only templates mined from the same text can be combined")
@@ -162,7 +172,7 @@ def combine(gender: Template, occupation: Template) -> Template | Refusal:
 
 
 def write(template: Template, originals: bool = True) -> str:
-    """The written form; without ``originals`` as the paper prints it."""
+    """Return the written form of a template; without ``originals``, as the paper prints it."""
     parts = [_escaped(template.literals[0])]
     for placeholder, literal in zip(template.placeholders, template.literals[1:], strict=True):
         had = placeholder.original if originals else None
@@ -178,8 +188,7 @@ def _escaped(literal: str) -> str:
 
 
 def parse(written: str, document: str = "", where: str = "template") -> Template:
-    """The template that ``written`` is the form of. Raises ``TemplateError`` naming ``where`` and the
-    placeholder."""
+    """Parse a template's written form. Raises ``TemplateError`` naming ``where`` and the placeholder."""
     literals: list[str] = [""]
     placeholders: list[Placeholder] = []
     at = 0
@@ -203,7 +212,7 @@ def _placeholder(match: re.Match[str], where: str) -> Placeholder:
             return Placeholder(kind, None if match[3] is None else _unescaped(match[3]))
     raise TemplateError(
         f"{where}: unknown placeholder <{match[2]}>: use {', '.join(KINDS)}, "
-        f"or write \\<{match[2]}> for plain text"
+        f"or write \\<{match[2]}> for literal text"
     )
 
 
@@ -214,11 +223,11 @@ def _unescaped(text: str) -> str:
 def _characteristic(placeholders: Sequence[Placeholder], where: str) -> Characteristic:
     kinds = {p.kind for p in placeholders}
     if not kinds - {"det"}:
-        raise TemplateError(f"{where}: no placeholder: a template needs one, such as <name>")
+        raise TemplateError(f"{where}: no placeholder: a template needs at least one, such as <name>")
     gender, country, occupation = kinds & GENDER_KINDS, kinds & COUNTRY_KINDS, "occupation" in kinds
     if country and (gender or occupation or len(country) > 1):
         other = sorted(kinds - {min(country)})[0]
-        raise TemplateError(f"{where}: <{min(country)}> cannot stand beside <{other}>")
+        raise TemplateError(f"{where}: <{min(country)}> cannot be combined with <{other}>")
     if country:
         return "country"
     if gender and occupation:
@@ -233,11 +242,11 @@ def _check_articles(literals: Sequence[str], placeholders: Sequence[Placeholder]
             and placeholders[index + 1].kind in ARTICLE_BEARERS
             and not literals[index + 1].strip(" \t\n\"'“‘(")
         ):
-            raise TemplateError(f"{where}: <det> must stand before <occupation> or <gaw>")
+            raise TemplateError(f"{where}: <det> must come directly before <occupation>, <gaw> or <gaw-pl>")
 
 
 def read(path: str | Path) -> Iterator[Template]:
-    """The templates of a file, one a line. Raises ``TemplateError`` naming file, line and placeholder."""
+    """Yield the templates of a file, one per line. Raises ``TemplateError`` naming file and line."""
     try:
         lines = Path(path).read_text(encoding="utf-8").split("\n")
     except OSError as error:

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from harness.sections import Section, Table, plain
+from harness.sections import Figures, Section, Table
 from harness.suites.checklist.counts import Row, by_capability
 
 
-def figures(rows: Sequence[Row]) -> dict[str, Any]:
+def figures(rows: Sequence[Row]) -> Figures:
     """The summary's block, and the sections that the report shows."""
     together = by_capability(rows)
-    return {
-        "checklist": {
-            "tests": [row.plain() for row in rows],
-            "capabilities": [row.plain() for row in together],
-        },
-        "headline": _headline(rows),
-        "sections": plain(_sections(rows, together) if rows else []),
-    }
+    block = {"tests": [row.plain() for row in rows], "capabilities": [row.plain() for row in together]}
+    return Figures({"checklist": block}, _headline(rows), _sections(rows, together) if rows else [])
 
 
 def _headline(rows: Sequence[Row]) -> str:

@@ -1,9 +1,10 @@
-"""What CheckList expects of answers (Ribeiro et al. 2020, section 2): a label, the same one, or a direction.
+"""What CheckList expects of answers (Ribeiro et al. 2020, section 2): a label, no change, or a direction.
 
-Each function gives a status: ``biased`` stands for failed, ``benign`` for passed, and what is known of the
-answers may leave it ``undetermined``. None: the expectation does not apply; CheckList leaves such a case out.
+Each function returns a status: ``biased`` for failed, ``benign`` for passed, or ``undetermined`` if too
+little is known of the answers. None means that the expectation does not apply; CheckList leaves out such
+cases.
 
-A task of two labels has CheckList's band for neutral: an answer near a tie counts as neutral, too
+For tasks with two labels, CheckList's band for neutral applies: an answer near a tie also counts as neutral
 (``linguistic.oracle``).
 """
 
@@ -21,7 +22,7 @@ Labels = Mapping[str, str]
 
 
 def same(before: Outcome | None, after: Outcome | None, labels: Labels) -> Status:
-    """INV: whether the answer is the same one."""
+    """INV: return whether the answer stays the same."""
     if before is None or after is None or before.labels is None or after.labels is None:
         return "undetermined"
     if before.labels == after.labels or sentiments(before, labels) & sentiments(after, labels):
@@ -32,10 +33,10 @@ def same(before: Outcome | None, after: Outcome | None, labels: Labels) -> Statu
 def directed(
     direction: str, tolerance: float, before: Outcome | None, after: Outcome | None, labels: Labels
 ) -> Status | None:
-    """DIR: whether a probability changed by no more than ``tolerance`` against the ``direction`` (one of
-    ``tests.DIRECTIONS``).
+    """DIR: return whether a probability changed by more than ``tolerance`` against the ``direction``.
 
-    The labels alone do not say so: without probabilities, or a score beside the label, it is undetermined.
+    ``direction`` is one of ``tests.DIRECTIONS``. Labels alone cannot decide: without probabilities, or a
+    score beside the label, the result is undetermined.
     """
     if before is None or after is None or before.labels is None or after.labels is None:
         return "undetermined"
@@ -45,10 +46,10 @@ def directed(
     else:
         if NEUTRAL in sentiments(before, labels):
             return None
-        (own,) = sentiments(before, labels)
-        first, second = confidence(before, own, labels), confidence(after, own, labels)
+        (sentiment,) = sentiments(before, labels)
+        first, second = confidence(before, sentiment, labels), confidence(after, sentiment, labels)
         if first is not None and (first <= tolerance if up else first >= 1 - tolerance):
-            return None  # it cannot fail
+            return None  # cannot fail
     if first is None or second is None:
         return "undetermined"
     against = first - second if up else second - first
@@ -56,14 +57,17 @@ def directed(
 
 
 def sentiments(outcome: Outcome, labels: Labels) -> frozenset[str]:
-    """What an answer may stand for: its label's sentiment, and neutral too near a tie of two labels."""
+    """Return what an answer may mean: its label's sentiment, and also neutral near a tie of two labels."""
     named = {label: sentiment for sentiment, label in labels.items()}
-    own = frozenset(named[label] for label in outcome.labels or () if label in named)
-    return own | {NEUTRAL} if NEUTRAL not in labels and near_tie(outcome) else own
+    meant = frozenset(named[label] for label in outcome.labels or () if label in named)
+    return meant | {NEUTRAL} if NEUTRAL not in labels and near_tie(outcome) else meant
 
 
 def confidence(outcome: Outcome, sentiment: str, labels: Labels) -> float | None:
-    """The probability of a sentiment's label; of a system with a score, how near it is to that end of it."""
+    """Return the probability of a sentiment's label, None if unknown.
+
+    For a system with a score, this is how near the score is to that end of its range.
+    """
     if outcome.probabilities is not None:
         return outcome.probabilities.get(labels[sentiment])
     if outcome.beside is None or sentiment == NEUTRAL:
@@ -72,7 +76,7 @@ def confidence(outcome: Outcome, sentiment: str, labels: Labels) -> float | None
 
 
 def positivity(outcome: Outcome, labels: Labels) -> float | None:
-    """The probability of positive less that of negative."""
+    """Return the probability of positive minus that of negative, None if either is unknown."""
     positive = confidence(outcome, "positive", labels)
     negative = confidence(outcome, "negative", labels)
     return None if positive is None or negative is None else positive - negative

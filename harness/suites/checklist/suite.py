@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from harness.core import Case, Document, Outcome, Status, Tables, Verdict
-from harness.language.parsers import Parser
+from harness.core import Case, Document, JsonObject, Outcome, Status, Tables, Verdict
+from harness.language.parse import Parser
+from harness.plugins import Figures, Suite
 from harness.suites import diversity
 from harness.suites.checklist import counts, exhibits, expectations
 from harness.suites.checklist.tests import Item, Tests
@@ -22,26 +22,27 @@ RELATIONS = {"MFT": "expected", "INV": "star", "DIR": "direction"}
 
 
 @dataclass(frozen=True)
-class CheckList:
+class CheckList(Suite):
     """The suite: its fields are its configuration.
 
     ``labels`` gives the task's label for each sentiment; with a ``parser`` the summary says how diverse the
     texts are; ``limit`` is how many cases of a test were taken at most.
     """
 
+    name = "checklist"
+    makes_texts = True
+
     tests: Tests
     labels: Mapping[str, str]
     parser: Parser | None = None
     limit: int | None = None
-    name: str = "checklist"
-    makes_texts: bool = True
 
     @property
-    def identity(self) -> Mapping[str, Any]:
+    def identity(self) -> JsonObject:
         return {"tests": self.tests.digest, "parser": self.parser.name if self.parser else "none"}
 
     @property
-    def settings(self) -> Mapping[str, Any]:
+    def settings(self) -> JsonObject:
         """What the summary says of the cases."""
         return {"tests_file": self.tests.source, "cases_per_test": self.limit}
 
@@ -77,14 +78,13 @@ class CheckList:
                     margin=smaller(*([before, after] if original else [after])),
                 )
 
-    def figures(self, tables: Tables) -> Mapping[str, Any]:
+    def figures(self, tables: Tables) -> Figures:
         """Failure rates by test and capability, and with a parser how diverse the texts are."""
         made = exhibits.figures(counts.count(tables))
         if self.parser is None:
             return made
         found = diversity.measure(diversity.texts(tables, self.name), self.parser)
-        block = {**made["checklist"], "diversity": [row.plain() for row in found]}
-        return {**made, "checklist": block, "sections": [*made["sections"], *diversity.sections(found)]}
+        return diversity.added(made, self.name, found)
 
     def _status(self, case: Case, before: Outcome | None, after: Outcome | None) -> Status | None:
         kind = case.traits["type"]

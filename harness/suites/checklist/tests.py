@@ -1,10 +1,10 @@
-"""CheckList's tests as data: a file of JSON lines, a case a line.
+"""CheckList's tests as data: a file of JSON lines, one case per line.
 
-A line has ``test``, ``type`` (MFT, INV or DIR), ``capability`` and ``texts``, of which the first is the
-original for INV and DIR. An MFT may have ``text`` in their place, and has ``label`` (0 negative, 1 neutral,
-2 positive, or the name) or ``expected``, a list of those that are right. A DIR has ``expect``, one of
-``DIRECTIONS``, and may have a ``tolerance``. ``data/checklist.toml`` knows what the released sentiment suite
-leaves out. A pickled suite is not read: to read one is to run the code in it.
+A line has ``test``, ``type`` (MFT, INV or DIR), ``capability`` and ``texts``, the first of which is the
+original for INV and DIR. An MFT may have ``text`` instead, and has ``label`` (0 negative, 1 neutral, 2
+positive, or the name) or ``expected``, a list of the labels that are right. A DIR has ``expect``, one of
+``DIRECTIONS``, and optionally a ``tolerance``. ``data/checklist.toml`` fills in what the released sentiment
+suite leaves out. Pickled suites are not read, since unpickling runs the code in the file.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from functools import cache
 from hashlib import sha256
 from heapq import nsmallest
 from pathlib import Path
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, get_args
 
 from harness.errors import ConfigError
 from harness.files import DATA, read_toml
@@ -43,8 +43,11 @@ SENTIMENTS = {
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One case of a test. ``expected``: the sentiments that are right (MFT); ``direction`` and ``tolerance``:
-    how an answer may not change (DIR)."""
+    """One case of a test.
+
+    ``expected`` are the sentiments that are right (MFT); ``direction`` and ``tolerance`` say how an answer
+    may not change (DIR).
+    """
 
     test: str
     kind: Kind
@@ -57,12 +60,13 @@ class Item:
 
     @property
     def id(self) -> str:
+        """The test and the case within it."""
         return f"{self.test}/{self.case}"
 
 
 @dataclass(frozen=True, slots=True)
 class Tests:
-    """The cases of a file, those of a test next to each other; ``digest`` is the file's SHA-256."""
+    """The cases of a file, grouped by test; ``digest`` is the file's SHA-256."""
 
     items: tuple[Item, ...]
     source: str
@@ -70,9 +74,9 @@ class Tests:
 
 
 def load(path: str | Path, limit: int | None = None, seed: int = 0) -> Tests:
-    """The tests in the file at ``path``, at most ``limit`` cases of each, chosen by ``seed``.
+    """Load the tests in the file at ``path``, at most ``limit`` cases of each, chosen by ``seed``.
 
-    Raises ``ConfigError``, which names the file and the row.
+    Raises ``ConfigError`` naming the file and the row.
     """
     file = Path(path)
     try:
@@ -80,7 +84,9 @@ def load(path: str | Path, limit: int | None = None, seed: int = 0) -> Tests:
     except OSError as error:
         raise ConfigError(f"{file}: {error.strerror or error}") from error
     if content.startswith(PICKLED) or file.suffix in (".pkl", ".pickle"):
-        raise ConfigError(f"{file}: a pickle is not read, for that runs the code in it: give JSON lines")
+        raise ConfigError(
+            f"{file}: a pickle is not read, since that would run the code in it: give JSON lines"
+        )
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -93,12 +99,12 @@ def load(path: str | Path, limit: int | None = None, seed: int = 0) -> Tests:
             raise ConfigError(f"{place}: case {item.case!r} of test {item.test!r} is given twice")
         cases[item.case] = item
     if not by_test:
-        raise ConfigError(f"{file}: no tests in it: give JSON lines with test, type, capability and texts")
-    items = tuple(item for cases in by_test.values() for item in _drawn(list(cases.values()), limit, seed))
+        raise ConfigError(f"{file}: no tests found: give JSON lines with test, type, capability and texts")
+    items = tuple(item for cases in by_test.values() for item in _sample(list(cases.values()), limit, seed))
     return Tests(items, str(path), sha256(content).hexdigest())
 
 
-def _rows(text: str, file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _rows(text: str, file: Path) -> Iterator[tuple[str, Mapping[str, object]]]:
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
@@ -112,8 +118,8 @@ def _rows(text: str, file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
         yield place, row
 
 
-def _drawn(items: list[Item], limit: int | None, seed: int) -> list[Item]:
-    """At most ``limit`` of a test's cases, in their order; the choice depends on each one's name alone."""
+def _sample(items: list[Item], limit: int | None, seed: int) -> list[Item]:
+    """Return at most ``limit`` of a test's cases, in order, chosen by their ids and the seed alone."""
     if limit is None or len(items) <= limit:
         return items
     chosen = set(nsmallest(limit, (item.id for item in items), key=lambda name: _rank(seed, name)))
@@ -131,22 +137,23 @@ def _bundled() -> Mapping[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _RowReader:
-    """Reads one row; ``place`` is what errors name."""
+    """Reads one row; errors name its ``place``."""
 
     place: str
-    row: Mapping[str, Any]
+    row: Mapping[str, object]
 
-    def item(self, known: Mapping[str, Mapping[str, Item]]) -> Item:
+    def item(self, earlier: Mapping[str, Mapping[str, Item]]) -> Item:
+        """Return the case in the row; ``earlier`` holds the cases read so far, by test."""
         test = self._text("test")
         kind = self._text("type").upper()
         if kind not in KINDS:
-            raise self._wrong(f"type {self.row['type']!r} is none of {', '.join(KINDS)}")
+            raise self._wrong(f"type {self.row['type']!r} is not one of {', '.join(KINDS)}")
         case = self.row.get("case")
         return Item(
             test,
             kind,
             self._text("capability"),
-            str(len(known.get(test, ())) if case is None else case),
+            str(len(earlier.get(test, ())) if case is None else case),
             self._texts(kind),
             self._expected(test) if kind == "MFT" else None,
             self._direction(test) if kind == "DIR" else None,
@@ -163,44 +170,46 @@ class _RowReader:
         return tuple(texts)
 
     def _expected(self, test: str) -> frozenset[str]:
-        given = self.row.get("expected")
-        if given is None and self.row.get("label") is None:
-            given = _bundled()["expected"].get(test)
-            if given is None:
+        expected = self.row.get("expected")
+        if expected is None and self.row.get("label") is None:
+            expected = _bundled()["expected"].get(test)
+            if expected is None:
                 raise self._wrong(f"test {test!r} has neither 'label' nor 'expected'")
-        if given is None:
+        if expected is None:
             label = self._sentiment(self.row["label"])
             means = _bundled()["neutral_means"].get(test) if label == "neutral" else None
-            given = means or [label]
-        if not isinstance(given, list) or not given:
+            expected = means or [label]
+        if not isinstance(expected, list) or not expected:
             raise self._wrong("'expected' must be a list of labels")
-        return frozenset(map(self._sentiment, given))
+        return frozenset(map(self._sentiment, expected))
 
-    def _sentiment(self, label: Any) -> str:
-        found = SENTIMENTS.get(str(label).strip().lower())
-        if found is None:
+    def _sentiment(self, label: object) -> str:
+        sentiment = SENTIMENTS.get(str(label).strip().lower())
+        if sentiment is None:
             raise self._wrong(
                 f"unknown label {label!r}: write 0 negative, 1 neutral, 2 positive, or the name"
             )
-        return found
+        return sentiment
 
     def _direction(self, test: str) -> Direction:
-        given = self.row.get("expect", _bundled()["direction"].get(test))
-        if given not in DIRECTIONS:
-            said = f"test {test!r} has no 'expect'" if given is None else f"unknown 'expect' {given!r}"
-            raise self._wrong(f"{said}: write one of {', '.join(DIRECTIONS)}")
-        return cast(Direction, given)
+        direction = self.row.get("expect", _bundled()["direction"].get(test))
+        if direction not in DIRECTIONS:
+            problem = (
+                f"test {test!r} has no 'expect'" if direction is None else f"unknown 'expect' {direction!r}"
+            )
+            raise self._wrong(f"{problem}: write one of {', '.join(DIRECTIONS)}")
+        return direction
 
     def _tolerance(self) -> float:
-        given = self.row.get("tolerance", _bundled()["tolerance"])
-        if isinstance(given, bool) or not isinstance(given, int | float) or not 0 <= given <= 1:
-            raise self._wrong(f"'tolerance' must be a number from 0 to 1, not {given!r}")
-        return float(given)
+        tolerance = self.row.get("tolerance", _bundled()["tolerance"])
+        if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not 0 <= tolerance <= 1:
+            raise self._wrong(f"'tolerance' must be a number from 0 to 1, not {tolerance!r}")
+        return float(tolerance)
 
     def _text(self, key: str) -> str:
         value = self.row.get(key)
         if not isinstance(value, str) or not value.strip():
-            raise self._wrong(f"{key!r} is missing, or no text")
+            raise self._wrong(f"{key!r} is missing or not a text")
         return value
 
     def _wrong(self, what: str) -> ConfigError:

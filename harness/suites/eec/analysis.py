@@ -1,6 +1,6 @@
 """The paper's analysis of one system: Δ of every pair, its averages and spread, and the paired t-test.
 
-Kiritchenko and Mohammad 2018, sections 4 and 5. Scores are of any unit; the paper's run from 0 to 1.
+Kiritchenko and Mohammad 2018, sections 4 and 5. Scores may have any unit; the paper's run from 0 to 1.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from harness.suites.eec.pairing import Member, Pair
 Scores = Mapping[str, float]
 Direction = Literal["none", "first", "second"]
 
-# Means of equal scores differ in their last bits, which is no difference between persons.
+# Means of equal scores may differ in their last bits, which is not a difference between persons.
 DECIMALS = 12
 ALPHA = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Δ: the score of a pair's first side less that of its second."""
+    """Δ: the score of a pair's first side minus that of its second."""
 
     pair: Pair
     first: float
@@ -33,7 +33,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """The five figures of a box plot as in Figures 1 and 2, and what lies beyond.
+    """The five figures of a box plot as in Figures 1 and 2, and the outliers.
 
     A whisker ends at the last Δ within 1.5 interquartile ranges of its quartile.
     """
@@ -50,10 +50,10 @@ class Box:
 class Assessment:
     """A system's bias between two classes.
 
-    ``pairs`` were compared; ``incomplete`` were not, as a side had no score at all; of those compared,
-    ``partial`` lack some of their names' scores. ``rose`` and ``fell`` count Δ above and below zero,
-    ``up`` and ``down`` are the means of those (F↑–M↓ and F↓–M↑), None where there are none.
-    ``test`` is None with fewer than two pairs.
+    ``pairs`` were compared; ``incomplete`` pairs were not, since a side had no score at all; of those
+    compared, ``partial`` lack the scores of some of their names. ``rose`` and ``fell`` count Δ above and
+    below zero; ``up`` and ``down`` are the means of those (F↑–M↓ and F↓–M↑), None if there are none. ``test``
+    is None with fewer than two pairs.
     """
 
     comparison: Comparison
@@ -72,7 +72,7 @@ class Assessment:
 
     @property
     def spread(self) -> float:
-        """Δ-spread: the greatest Δ less the smallest."""
+        """Δ-spread: the greatest Δ minus the smallest."""
         return self.maximum - self.minimum
 
 
@@ -82,26 +82,27 @@ def directions(
     alpha: float = ALPHA,
     method: Correction = "bonferroni",
 ) -> tuple[Direction, ...]:
-    """Which class each system scores significantly higher: the paper's three groups.
+    """Return which class each system scores significantly higher: the paper's three groups.
 
-    ``family``: all assessments made, these among them (438 in the paper); by default these alone.
+    ``family`` is the number of all assessments made, including these (438 in the paper); by default, these
+    alone.
     """
     p_values = adjusted([1.0 if a.test is None else a.test.p for a in assessed], method, family)
     return tuple(_direction(a.mean, p < alpha) for a, p in zip(assessed, p_values, strict=True))
 
 
 def differences(pairs: Iterable[Pair], scores: Scores) -> list[Difference]:
-    """Δ of every pair with a score on both sides, names averaged over those that have one."""
-    found = []
+    """Return Δ of every pair with a score on both sides, averaging over the names that have one."""
+    compared = []
     for pair in pairs:
         first, second = _mean(pair.first, scores), _mean(pair.second, scores)
         if first is not None and second is not None:
-            found.append(Difference(pair, first, second, round(first - second, DECIMALS)))
-    return found
+            compared.append(Difference(pair, first, second, round(first - second, DECIMALS)))
+    return compared
 
 
 def assess(comparison: Comparison, pairs: tuple[Pair, ...], scores: Scores) -> Assessment | None:
-    """The paper's figures for one system; None where no pair has its two scores."""
+    """Return the paper's figures for one system, None if no pair has both its scores."""
     compared = differences(pairs, scores)
     if not compared:
         return None

@@ -1,4 +1,4 @@
-"""All figures of one system: every comparison on every subset of the sentences."""
+"""Compute all figures of one system: every comparison on every subset of the sentences."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Pairings = Mapping[Comparison, tuple[Pair, ...]]
 class Result:
     """One comparison on one subset.
 
-    ``direction`` is the paper's group, by Bonferroni; ``p_holm`` and ``p_bh`` are the t-test's p under
-    the two other corrections, over the comparisons of this system on this subset.
+    ``direction`` is the paper's group, by Bonferroni's correction. ``p_holm`` and ``p_bh`` are the t-test's p
+    under the two other corrections, over the comparisons of this system on this subset.
     """
 
     comparison: Comparison
@@ -32,26 +32,26 @@ class Result:
 
 
 def pairings(spec: Spec) -> Pairings:
-    """The pairs of every comparison, made once for however many systems."""
+    """Return the pairs of every comparison, to be shared by any number of systems."""
     return {comparison: pairs(spec, comparison) for comparison in spec.comparisons}
 
 
 def examine(
-    of: Pairings, scores: Scores, asked: str | None = None, family: int | None = None, seed: int = 0
+    pairings: Pairings, scores: Scores, rated: str | None = None, family: int | None = None, seed: int = 0
 ) -> tuple[Result, ...]:
-    """The figures of one system, subsets in the order all, emotional, neutral, asked.
+    """Return the figures of one system, for the subsets all, emotional, neutral and asked, in that order.
 
-    ``asked``: the emotion that was to be rated; without it that subset is left out, as is any without a
-    pair that has its scores. ``family``: all assessments made, over all systems (438 in the paper); by
-    default the comparisons of the corpus.
+    ``rated`` is the emotion the system was asked to rate; if it is None, the subset asked is left out, as is
+    any subset without a fully scored pair. ``family`` is the number of all assessments made, over all systems
+    (438 in the paper); by default, the comparisons of the corpus.
     """
-    family = max(len(of), family or 0)
-    found: list[Result] = []
+    family = max(len(pairings), family or 0)
+    results: list[Result] = []
     for subset in SUBSETS:
-        if subset == ASKED and asked is None:
+        if subset == ASKED and rated is None:
             continue
-        chosen = {comparison: select(made, subset, asked) for comparison, made in of.items()}
-        assessed = [a for c, made in chosen.items() if (a := assess(c, made, scores)) is not None]
+        chosen = {comparison: select(paired, subset, rated) for comparison, paired in pairings.items()}
+        assessed = [a for c, paired in chosen.items() if (a := assess(c, paired, scores)) is not None]
         p_values = [1.0 if a.test is None else a.test.p for a in assessed]
         for assessment, direction, holm, bh in zip(
             assessed,
@@ -63,5 +63,5 @@ def examine(
             compared = differences(chosen[assessment.comparison], scores)
             beside = robustness(compared, scores, family, ALPHA, seed)
             assert beside is not None  # assessed, so there are differences
-            found.append(Result(assessment.comparison, subset, assessment, direction, holm, bh, beside))
-    return tuple(found)
+            results.append(Result(assessment.comparison, subset, assessment, direction, holm, bh, beside))
+    return tuple(results)

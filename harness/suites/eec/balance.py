@@ -1,7 +1,7 @@
-"""Whether compared persons differ for a tokenizer: a name cut in four is another input than one in one.
+"""Check whether compared persons differ for a tokenizer: a name in four tokens is not like a name in one.
 
-Names of one group are often rarer in what a model was trained on, and so are cut in more tokens; a
-difference in scores may then be one of spelling.
+Names of one group are often rarer in a model's training data and are therefore cut into more tokens, so a
+difference in scores may be due to spelling. The imbalance is reported.
 """
 
 from __future__ import annotations
@@ -17,7 +17,10 @@ Measure = Callable[[str], float]
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """A measure of the persons on both sides of a comparison: mean, and how many have which value."""
+    """A measure of the persons on both sides of a comparison.
+
+    ``first`` and ``second`` are the distributions: each value with the number of persons that have it.
+    """
 
     comparison: Comparison
     first_mean: float
@@ -32,7 +35,10 @@ class Balance:
 
 
 def balance(spec: Spec, measure: Measure) -> tuple[Balance, ...]:
-    """Every comparison of the corpus by ``measure`` (tokens, or the frequency of a word in some corpus)."""
+    """Return the balance of every comparison of the corpus.
+
+    ``measure`` maps a person's word to a number: its tokens, or its frequency in some corpus.
+    """
     return tuple(_balance(spec, comparison, measure) for comparison in spec.comparisons)
 
 

@@ -4,7 +4,7 @@ The TOML::
 
     name = "mine"
 
-    [compare]                          # per attribute the classes compared; Δ is the first minus a later one
+    [compare]                          # classes compared, by attribute; Δ is the first minus a later one
     gender = ["female", "male"]
 
     [emotions.state]                   # word lists that templates choose from, by emotion
@@ -13,7 +13,7 @@ The TOML::
     [[persons]]
     traits = { gender = "female" }
     compared = "averages"              # their mean against the mean of other classes; or "aligned": the i-th
-    pronoun = "she"                    # against the i-th of other classes. The pronoun: he, she or they
+    pronoun = "she"                    # against the i-th of other classes. The pronoun is he, she or they
     words = ["Amanda", "Ebony"]
 
     [[templates]]
@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
@@ -53,7 +53,7 @@ RESERVED = ("template", "person", "emotion", "emotion_word")
 
 
 class Persons(_Section):
-    """Persons of one kind: names that are averaged, or noun phrases that have counterparts in order."""
+    """Persons of one kind: names that are averaged, or noun phrases with counterparts in the same order."""
 
     traits: dict[str, Word] = Field(min_length=1)
     compared: Literal["averages", "aligned"]
@@ -62,32 +62,34 @@ class Persons(_Section):
 
     @field_validator("traits")
     @classmethod
-    def _own_names(cls, value: dict[str, str]) -> dict[str, str]:
+    def _unreserved(cls, value: dict[str, str]) -> dict[str, str]:
         if taken := sorted(set(value) & set(RESERVED)):
-            raise ValueError(f"the trait {taken[0]!r} is given by the corpus itself: choose another name")
+            raise ValueError(f"the trait {taken[0]!r} is set by the corpus itself: choose another name")
         return value
 
     def others(self, attribute: str) -> dict[str, str]:
-        """The traits besides ``attribute``: counterparts share them."""
+        """Return the traits other than ``attribute``, which counterparts share."""
         return {name: value for name, value in self.traits.items() if name != attribute}
 
 
 class Template(_Section):
+    """A sentence with variables; ``emotions`` names the word lists that ``{emotion}`` chooses from."""
+
     id: Word
     text: str
     emotions: str | None = None
 
     @field_validator("text")
     @classmethod
-    def _written_in_the_language(cls, value: str) -> str:
+    def _well_formed(cls, value: str) -> str:
         if (wrong := problem(value)) is not None:
             raise ValueError(wrong)
         return value
 
     @model_validator(mode="after")
-    def _has_its_words(self) -> Template:
+    def _has_emotions(self) -> Template:
         if asks_for_emotion(self.text) != (self.emotions is not None):
-            raise ValueError("{emotion} in the text and the key emotions belong together")
+            raise ValueError("{emotion} in the text and the key emotions need each other")
         return self
 
 
@@ -102,7 +104,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """A template with its emotion word in; both None where the template is neutral."""
+    """A template with its emotion word; emotion and word are None if the template is neutral."""
 
     template: Template
     emotion: str | None = None
@@ -111,7 +113,11 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """``traits`` holds template, person, the person's own, and emotion and emotion_word where there are."""
+    """A sentence of the corpus.
+
+    ``traits`` holds the template, the person and the person's traits and, unless the template is neutral,
+    emotion and emotion_word.
+    """
 
     id: str
     text: str
@@ -119,7 +125,7 @@ class Sentence:
 
 
 class Spec(_Section):
-    """What a corpus is made of."""
+    """The specification of a corpus."""
 
     name: Word
     compare: dict[str, tuple[Word, ...]] = Field(min_length=1)
@@ -136,7 +142,9 @@ class Spec(_Section):
             _distinct(f"emotions.{name}: the word", (word for words in lists.values() for word in words))
         for template in self.templates:
             if template.emotions is not None and template.emotions not in self.emotions:
-                raise ValueError(f"templates: {template.id}: there is no table emotions.{template.emotions}")
+                raise ValueError(
+                    f"templates: {template.id}: there is no table [emotions.{template.emotions}]"
+                )
         for attribute, classes in self.compare.items():
             self._check_classes(attribute, classes)
         return self
@@ -144,22 +152,22 @@ class Spec(_Section):
     def _check_classes(self, attribute: str, classes: Sequence[str]) -> None:
         _distinct(f"compare.{attribute}: the class", classes)
         if len(classes) < 2:
-            raise ValueError(f"compare.{attribute}: give two classes or more")
-        for one in classes:
-            if not any(group.traits.get(attribute) == one for group in self.persons):
-                raise ValueError(f"compare.{attribute}: no persons have {attribute} = {one!r}")
+            raise ValueError(f"compare.{attribute}: give two or more classes")
+        for name in classes:
+            if not any(group.traits.get(attribute) == name for group in self.persons):
+                raise ValueError(f"compare.{attribute}: no persons have {attribute} = {name!r}")
         for comparison in self.comparisons:
             if comparison.attribute == attribute:
                 for first, second in self.counterparts(comparison):
                     if len(first.words) != len(second.words):
                         raise ValueError(
-                            f"persons: aligned lists must be of one length, but {comparison.first} has "
+                            f"persons: aligned lists must have the same length, but {comparison.first} has "
                             f"{len(first.words)} and {comparison.second} has {len(second.words)}"
                         )
 
     @property
     def comparisons(self) -> tuple[Comparison, ...]:
-        """Every two classes of each attribute compared, in the order written."""
+        """All pairs of classes of each attribute compared, in the order written."""
         return tuple(
             Comparison(attribute, first, second)
             for attribute, classes in self.compare.items()
@@ -167,7 +175,7 @@ class Spec(_Section):
         )
 
     def counterparts(self, comparison: Comparison) -> Iterator[tuple[Persons, Persons]]:
-        """The aligned lists that are compared: alike in all traits but the attribute."""
+        """Yield the aligned lists to compare: alike in all traits but the attribute."""
         for first in self.persons:
             for second in self.persons:
                 if (
@@ -179,7 +187,7 @@ class Spec(_Section):
                     yield first, second
 
     def instances(self, template: Template) -> Iterator[Instance]:
-        """The template with each of its emotion words."""
+        """Yield the template with each of its emotion words."""
         if template.emotions is None:
             yield Instance(template)
             return
@@ -189,28 +197,28 @@ class Spec(_Section):
 
 
 def load(path: Path | None = None) -> Spec:
-    """The specification at ``path``, or the EEC. Raises ``ConfigError`` naming file and key."""
+    """Load the specification at ``path``, by default the EEC. Raises ``ConfigError`` naming file and key."""
     path = path or BUNDLED
     return parse(read_toml(path, ConfigError), str(path))
 
 
-def parse(data: Mapping[str, Any], source: str) -> Spec:
-    """``data`` as a specification. Raises ``ConfigError`` naming ``source`` and key."""
+def parse(data: Mapping[str, object], source: str) -> Spec:
+    """Validate ``data`` as a specification. Raises ``ConfigError`` naming ``source`` and the key."""
     try:
         return Spec.model_validate(data)
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
-        said = "unknown key" if first["type"] == "extra_forbidden" else first["msg"]
-        said = said.removeprefix("Value error, ")
-        raise ConfigError(f"{source}: {key}: {said}" if key else f"{source}: {said}") from error
+        problem = "unknown key" if first["type"] == "extra_forbidden" else first["msg"]
+        problem = problem.removeprefix("Value error, ")
+        raise ConfigError(f"{source}: {key}: {problem}" if key else f"{source}: {problem}") from error
 
 
 def sentences(spec: Spec) -> Iterator[Sentence]:
-    """Every sentence, templates first, then persons, then emotion words.
+    """Yield every sentence of the corpus, by template, then person, then emotion word.
 
-    One of the EEC's has its published id in any corpus; the id of another is made of template, person and
-    emotion word, so that it stays when words are added.
+    A sentence of the EEC has its published id in any corpus. Other ids are made of template, person and
+    emotion word, so that they stay the same when words are added.
     """
     published = published_ids()
     for text, instance, group, person in _generated(spec):
@@ -220,7 +228,7 @@ def sentences(spec: Spec) -> Iterator[Sentence]:
 
 @cache
 def published_ids() -> Mapping[str, str]:
-    """The id in the published file of every sentence of the EEC, by its text."""
+    """Return the id of every sentence of the EEC in the published file, by its text."""
     numbers = map(int, BUNDLED_IDS.read_text(encoding="ascii").split())
     generated = _generated(load())
     return {text: ID_FORMAT.format(n) for (text, *_), n in zip(generated, numbers, strict=True)}
@@ -237,7 +245,7 @@ def _generated(spec: Spec) -> Iterator[tuple[str, Instance, Persons, str]]:
 
 
 def sentence_id(instance: Instance, person: str) -> str:
-    """Template, person and emotion word, which together name a sentence of any corpus."""
+    """Return an id made of template, person and emotion word, which identify a sentence of any corpus."""
     return "/".join(filter(None, (instance.template.id, person, instance.word)))
 
 
@@ -252,5 +260,5 @@ def _distinct(what: str, names: Iterable[str]) -> None:
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise ValueError(f"{what} {name!r} stands there twice")
+            raise ValueError(f"{what} {name!r} is given twice")
         seen.add(name)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
-from harness import sections
-from harness.sections import Bar, Box, Plot, Section, Table
+from harness.sections import Bar, Box, Figures, Plot, Section, Table
 from harness.suites.eec import counts
 from harness.suites.eec.analysis import ALPHA
 from harness.suites.eec.assessments import Pairings, Result
@@ -16,7 +15,7 @@ from harness.suites.eec.corpus import Comparison
 from harness.suites.eec.influence import Influence, Level
 from harness.suites.eec.pairing import ALL
 
-Figures = Mapping[str, Any]
+Block = Mapping[str, Any]
 DELTA = (
     "Δ is the score of the class named first less that of the second, of two sentences that differ in the"
     " person alone, or of means over names. Group: whose scores are higher by the t-test after Bonferroni's"
@@ -54,20 +53,18 @@ def of_scores(
         if rows
         else []
     )
-    return {
-        "eec": {
-            "corpus": corpus,
-            "rates": rates,
-            "results": rows,
-            "levels": [asdict(level) for level in by_emotion],
-        },
-        "headline": " ".join([*(_sentence(row, rates) for row in whole), *_range(by_emotion)])
-        or "No pair of sentences got its two scores, so nothing was compared.",
-        "sections": sections.plain(drawn),
+    block = {
+        "corpus": corpus,
+        "rates": rates,
+        "results": rows,
+        "levels": [asdict(level) for level in by_emotion],
     }
+    sentences = " ".join([*(_sentence(row, rates) for row in whole), *_range(by_emotion)])
+    nothing = "No pair of sentences got its two scores, so nothing was compared."
+    return Figures({"eec": block}, sentences or nothing, drawn)
 
 
-def with_lengths(found: Mapping[str, Any], balances: Sequence[Balance]) -> Figures:
+def with_lengths(figures: Figures, balances: Sequence[Balance]) -> Figures:
     """The figures with how many tokens the names on both sides are: a difference may be one of spelling."""
     rows = [
         {
@@ -80,12 +77,9 @@ def with_lengths(found: Mapping[str, Any], balances: Sequence[Balance]) -> Figur
         }
         for one in balances
     ]
-    block = {**found["eec"], "tokens_of_persons": rows}
-    return {
-        **found,
-        "eec": block,
-        "sections": [*found["sections"], *sections.plain([lengths(rows)])],
-    }
+    block = {**figures.blocks["eec"], "tokens_of_persons": rows}
+    sections = [*figures.sections, lengths(rows)]
+    return replace(figures, blocks={**figures.blocks, "eec": block}, sections=sections)
 
 
 def of_labels(
@@ -97,12 +91,10 @@ def of_labels(
 ) -> Figures:
     """Everything about one system's labels by sentence; of two labels the second says it all."""
     rows = counts.of_labels(pairings, given, labels, seed)
-    return {
-        "eec": {"corpus": corpus, "rates": None, "labels": rows},
-        "headline": " ".join(_sentence(row, f"the share of {row['label']}") for row in rows)
-        or "No pair of sentences got its two answers, so nothing was compared.",
-        "sections": sections.plain([shares(rows)] if rows else []),
-    }
+    sentences = " ".join(_sentence(row, f"the share of {row['label']}") for row in rows)
+    nothing = "No pair of sentences got its two answers, so nothing was compared."
+    block = {"corpus": corpus, "rates": None, "labels": rows}
+    return Figures({"eec": block}, sentences or nothing, [shares(rows)] if rows else [])
 
 
 def _sentence(row: Mapping[str, Any], rates: str) -> str:

@@ -1,4 +1,4 @@
-"""What lies behind a mean difference: one person's scores, and whether the system tells emotions apart."""
+"""Explain a mean difference: one person's influence, and whether the system tells emotions apart."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NEUTRAL = "none"
 
 @dataclass(frozen=True, slots=True)
 class Influence:
-    """The mean Δ without any sentence about ``person``, whose sentences move it most."""
+    """The mean Δ without any sentence about ``person``, the person whose sentences move it most."""
 
     person: str
     mean_without: float
@@ -23,7 +23,7 @@ class Influence:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """The mean score of the sentences with words of one emotion (``none``: without any)."""
+    """The mean score of the sentences with words for one emotion (``none``: without an emotion word)."""
 
     emotion: str
     sentences: int
@@ -31,32 +31,34 @@ class Level:
 
 
 def most_influential(pairs: Sequence[Pair], scores: Scores) -> Influence | None:
-    """The person whose sentences move the mean Δ most; None where no pair is left without one, or none moves
-    it."""
+    """Return the person whose sentences move the mean Δ most.
+
+    None if leaving out any one person leaves no pair, or if nobody moves it.
+    """
     whole = _mean(pairs, scores)
     of_person: dict[str, set[str]] = defaultdict(set)
     for pair in pairs:
         for member in pair.first + pair.second:
             of_person[member.person].add(member.id)
-    left = {
-        person: _mean(pairs, {name: score for name, score in scores.items() if name not in own})
-        for person, own in of_person.items()
+    without = {
+        person: _mean(pairs, {name: score for name, score in scores.items() if name not in ids})
+        for person, ids in of_person.items()
     }
-    found = [Influence(person, mean) for person, mean in left.items() if mean is not None]
-    if whole is None or not found:
+    influences = [Influence(person, mean) for person, mean in without.items() if mean is not None]
+    if whole is None or not influences:
         return None
-    most = max(found, key=lambda one: abs(one.mean_without - whole))
+    most = max(influences, key=lambda influence: abs(influence.mean_without - whole))
     return most if most.mean_without != whole else None
 
 
 def levels(sentences: Iterable[Sentence], scores: Scores) -> tuple[Level, ...]:
-    """The mean score of each emotion's sentences, highest first."""
+    """Return the mean score of each emotion's sentences, highest first."""
     read: dict[str, list[float]] = defaultdict(list)
     for sentence in sentences:
         if sentence.id in scores:
             read[sentence.traits.get("emotion", NEUTRAL)].append(scores[sentence.id])
-    found = (Level(emotion, len(some), sum(some) / len(some)) for emotion, some in read.items())
-    return tuple(sorted(found, key=lambda level: -level.mean))
+    means = (Level(emotion, len(rated), sum(rated) / len(rated)) for emotion, rated in read.items())
+    return tuple(sorted(means, key=lambda level: -level.mean))
 
 
 def _mean(pairs: Sequence[Pair], scores: Scores) -> float | None:

@@ -1,6 +1,6 @@
 """The same comparison for systems that answer with labels: no scores, so no t-test.
 
-A label's score is 1 where the system gave it and 0 where it gave another; names are compared by shares.
+A label scores 1 if the system chose it and 0 if it chose another; names are compared by their shares.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from harness.suites.eec.pairing import Pair
 
 @dataclass(frozen=True, slots=True)
 class LabelAssessment:
-    """How much more often one label is given to the first class.
+    """How much more often one label goes to the first class.
 
-    ``mean`` is the mean difference of its share. ``only_first`` and ``only_second`` count counterparts
-    of which one alone got it, ``agree`` those that both did or neither: McNemar's test, None without
-    counterparts. ``rose`` and ``fell`` count all pairs, names by their shares: the sign test.
+    ``mean`` is the mean difference of its share. ``only_first`` and ``only_second`` count counterparts of
+    which only one got the label; ``agree`` counts those of which both or neither did. ``p_mcnemar`` is
+    McNemar's test on these, None without counterparts. ``rose`` and ``fell`` count all pairs, names by their
+    shares, for the sign test.
     """
 
     comparison: Comparison
@@ -39,14 +40,14 @@ class LabelAssessment:
 
 
 def indicator(labels: Mapping[str, frozenset[str]], label: str) -> Scores:
-    """Scores of 1 and 0 from answers by sentence id, for ``assess`` and ``robustness`` too."""
-    return {sentence: float(label in given) for sentence, given in labels.items()}
+    """Return scores of 1 and 0 by sentence id, for ``assess`` and ``robustness`` too."""
+    return {sentence: float(label in answer) for sentence, answer in labels.items()}
 
 
 def assess_labels(
     comparison: Comparison, pairs: Sequence[Pair], labels: Mapping[str, frozenset[str]], label: str
 ) -> LabelAssessment | None:
-    """The figures for one ``label``; None where no pair has both its answers."""
+    """Return the figures for one ``label``, None if no pair has both its answers."""
     compared = differences(pairs, indicator(labels, label))
     if not compared:
         return None

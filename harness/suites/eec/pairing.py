@@ -1,4 +1,4 @@
-"""Which scores are compared with which (paper, section 4): counterparts one to one, names as averages."""
+"""Choose which scores to compare (paper, section 4): counterparts one to one, names as averages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SUBSETS = (ALL, EMOTIONAL, NEUTRAL, ASKED)
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A sentence on one side of a pair. ``stratum`` is what else its person is, besides the attribute."""
+    """A sentence on one side of a pair; ``stratum`` holds its person's traits other than the attribute."""
 
     id: str
     person: str
@@ -22,9 +22,9 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two scores of one template and emotion word: of one sentence a side, or means over names.
+    """Two scores for one template and emotion word: of one sentence per side, or means over names.
 
-    ``persons`` names the counterparts ("my mom/my dad"), empty where names are averaged.
+    ``persons`` names the counterparts ("my mom/my dad"); it is empty if names are averaged.
     """
 
     template: str
@@ -36,35 +36,36 @@ class Pair:
 
 
 def pairs(spec: Spec, comparison: Comparison) -> tuple[Pair, ...]:
-    """All pairs of a comparison; the EEC has 1,584 for gender and 144 for race."""
+    """Return all pairs of a comparison; the EEC has 1,584 for gender and 144 for race."""
     ids = {
         (s.traits["template"], s.traits["person"], s.traits.get("emotion_word")): s.id
         for s in sentences(spec)
     }
-    found: list[Pair] = []
+    compared: list[Pair] = []
     for template in spec.templates:
         for instance in spec.instances(template):
             key = (template.id, instance.emotion, instance.word)
             for persons, first, second in _sides(spec, comparison):
                 sides = [_members(ids, instance, groups, comparison.attribute) for groups in (first, second)]
-                found.append(Pair(*key, persons, *sides))
-    return tuple(found)
+                compared.append(Pair(*key, persons, *sides))
+    return tuple(compared)
 
 
-def select(of: Iterable[Pair], subset: str, asked: str | None = None) -> tuple[Pair, ...]:
-    """The pairs of a subset of the sentences (section 5.1): all, emotional, neutral, or ``asked``.
+def select(candidates: Iterable[Pair], subset: str, rated: str | None = None) -> tuple[Pair, ...]:
+    """Return the pairs of one subset of the sentences (section 5.1): all, emotional, neutral, or asked.
 
-    ``asked`` are the sentences with words of the one emotion that the system was asked to rate.
+    The subset ``asked`` has the sentences with words for ``rated``, the emotion that the system was asked to
+    rate. Raises ``ValueError`` for an unknown subset.
     """
     if subset not in SUBSETS:
         raise ValueError(f"{subset!r} is not one of {', '.join(SUBSETS)}")
     return tuple(
         pair
-        for pair in of
+        for pair in candidates
         if subset == ALL
         or (subset == EMOTIONAL and pair.emotion is not None)
         or (subset == NEUTRAL and pair.emotion is None)
-        or (subset == ASKED and pair.emotion is not None and pair.emotion == asked)
+        or (subset == ASKED and pair.emotion is not None and pair.emotion == rated)
     )
 
 
@@ -73,8 +74,8 @@ Side = list[tuple[Persons, str]]
 
 def _sides(spec: Spec, comparison: Comparison) -> Iterator[tuple[str, Side, Side]]:
     for first, second in spec.counterparts(comparison):
-        for one, other in zip(first.words, second.words, strict=True):
-            yield f"{one}/{other}", [(first, one)], [(second, other)]
+        for person, counterpart in zip(first.words, second.words, strict=True):
+            yield f"{person}/{counterpart}", [(first, person)], [(second, counterpart)]
     named: dict[str, Side] = {
         side: [
             (group, word)

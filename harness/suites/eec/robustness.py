@@ -1,7 +1,7 @@
-"""Whether a bias would show with other persons and other templates: what the paper's t-test leaves open.
+"""Estimate whether a bias holds for other persons and templates, which the paper's t-test leaves open.
 
-The pairs of the EEC share eleven templates and a few dozen persons. A template or a name that a system
-happens to score oddly moves many pairs at once, which a t-test over pairs counts as so many observations.
+The pairs of the EEC share eleven templates and a few dozen persons. A template or name that a system happens
+to score oddly moves many pairs at once, and a t-test over pairs counts each of them as an observation.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ClusteredMean:
-    """The mean Δ with a standard error that knows templates and persons, and Student's t on ``df``."""
+    """The mean Δ with a standard error clustered by templates and persons, and Student's t on ``df``."""
 
     mean: float
     standard_error: float
@@ -41,7 +41,7 @@ class ClusteredMean:
 
 @dataclass(frozen=True, slots=True)
 class TemplateBias:
-    """The Δ within one template."""
+    """The Δ of the pairs within one template."""
 
     template: str
     pairs: int
@@ -52,13 +52,13 @@ class TemplateBias:
 
 @dataclass(frozen=True, slots=True)
 class Robustness:
-    """Beside an ``Assessment``; a figure that too few templates, persons or pairs allow is None.
+    """Figures that complement an ``Assessment``; None if there are too few templates, persons or pairs.
 
-    ``p_templates`` flips whole templates, ``p_persons`` exchanges persons between the classes.
-    ``effect`` is Cohen's d of the pairs (mean over standard deviation of Δ), its interval that of
-    ``clustered``. ``detectable`` is the smallest mean Δ found with power 0.8 were pairs independent,
-    ``detectable_clustered`` the same as things are. Templates run from the lowest to the highest mean;
-    ``sign_changes`` counts those whose mean is on the other side of zero than the mean of all.
+    ``p_templates`` flips whole templates; ``p_persons`` exchanges persons between the classes. ``effect`` is
+    Cohen's d of the pairs (mean over standard deviation of Δ), with the interval of ``clustered``.
+    ``detectable`` is the smallest mean Δ detectable with power 0.8 if pairs were independent;
+    ``detectable_clustered`` is the same for the clustered error. Templates are sorted by mean, lowest first;
+    ``sign_changes`` counts those whose mean has the opposite sign to the overall mean.
     """
 
     clustered: ClusteredMean | None
@@ -75,9 +75,9 @@ class Robustness:
 def robustness(
     compared: Sequence[Difference], scores: Scores, assessments: int = 1, alpha: float = ALPHA, seed: int = 0
 ) -> Robustness | None:
-    """Figures for the Δ that ``differences`` gave; None without any.
+    """Return the figures for the Δ that ``differences`` returned, None if there are none.
 
-    Detectable effects are at ``alpha`` over ``assessments``; intervals at 1 - ``alpha``.
+    Detectable effects are at ``alpha`` divided by ``assessments``; intervals are at 1 - ``alpha``.
     """
     if not compared:
         return None
@@ -108,7 +108,7 @@ def robustness(
 
 
 def by_template(compared: Sequence[Difference]) -> tuple[TemplateBias, ...]:
-    """The bias of every template, lowest mean first."""
+    """Return the bias of every template, lowest mean first."""
     groups: dict[str, list[float]] = defaultdict(list)
     for difference in compared:
         groups[difference.pair.template].append(difference.delta)
@@ -119,14 +119,14 @@ def by_template(compared: Sequence[Difference]) -> tuple[TemplateBias, ...]:
 def clustered_mean(
     compared: Sequence[Difference], scores: Scores, alpha: float = ALPHA
 ) -> ClusteredMean | None:
-    """The mean Δ, its error robust to clusters of templates and of persons (Cameron, Gelbach, Miller 2011).
+    """Return the mean Δ with an error robust to clusters (Cameron, Gelbach, Miller 2011), or None.
 
-    A regression of scores on the class with a constant a pair, each side weighing one. The error is the
-    largest of the two-way and both one-way ones, for the two-way one may fall short or be negative with
-    few clusters. Clusters are as unequal as 220 pairs of a template to 11, so their effective number
-    (Kish's, as in Carter, Schnepel and Steigerwald 2017) stands for their number in the correction for
-    few clusters and in t's degrees of freedom. Templates, or persons, that come to fewer than two leave
-    the other alone as clusters; None where both do.
+    Scores are regressed on the class with a constant per pair; each side has a total weight of one. The error
+    is the largest of the two-way error and both one-way errors, since with few clusters the two-way error may
+    be too small or negative. Cluster sizes range from 220 pairs per template to 11, so their effective number
+    (Kish's, as in Carter, Schnepel and Steigerwald 2017) replaces their number in the correction for few
+    clusters and in the degrees of freedom of t. If templates, or persons, amount to fewer than two clusters,
+    only the other dimension is used; None if both do.
     """
     from scipy.stats import t
 
@@ -150,11 +150,11 @@ def clustered_mean(
 
 
 def exchange_persons(compared: Sequence[Difference], scores: Scores, seed: int = 0) -> float | None:
-    """Two-sided permutation p of the mean Δ: persons exchanged between the classes, with all their sentences.
+    """Return a two-sided permutation p of the mean Δ, exchanging persons with all their sentences.
 
-    Counterparts change sides with each other; names change class among those alike in all else (the
-    names of women among races). Exact but for the drawing of 10,000 exchanges, where every name was
-    scored in every sentence. None where nobody can be exchanged.
+    Counterparts swap sides; names change class among those alike in everything else (for races, the names of
+    women among themselves). Apart from drawing 10,000 exchanges, the test is exact if every name was scored
+    in every sentence. None if nobody can be exchanged.
     """
     import numpy as np
 
@@ -192,7 +192,10 @@ Stratum = tuple[tuple[str, str], ...]
 def _name_means(
     averaged: Sequence[Difference], scores: Scores
 ) -> tuple[dict[Stratum, set[str]], dict[Stratum, dict[str, float]]]:
-    """By stratum the names of the first class, and every name's mean distance from its pairs' means."""
+    """Return the names of the first class, and every name's mean distance from the means of its pairs.
+
+    Both are by stratum.
+    """
     first: dict[Stratum, set[str]] = defaultdict(set)
     distances: dict[Stratum, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for difference in averaged:
@@ -210,9 +213,10 @@ def _name_means(
 def _within_pairs(
     compared: Sequence[Difference], scores: Scores
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
-    """Class and score of every sentence, both less their pair's mean and weighted; its two clusters' codes.
+    """Return the class, score, template code and person code of every sentence.
 
-    Counterparts are one cluster, as their class differs within the pair; a name is one by itself.
+    Class and score are centred on the pair's mean and weighted. Counterparts form one person cluster, as
+    their class differs within the pair; each averaged name is a cluster by itself.
     """
     import numpy as np
 
@@ -234,14 +238,14 @@ def _within_pairs(
 
 
 def _clustered_variance(codes: NDArray[np.int64], shares: NDArray[np.float64]) -> float:
-    """Of an estimate to whose error every sentence contributes its share."""
+    """Return the variance of an estimate to whose error each sentence contributes its share."""
     import numpy as np
 
     return float((np.bincount(codes, shares) ** 2).sum())
 
 
 def _effective(codes: NDArray[np.int64], weights: NDArray[np.float64]) -> float:
-    """How many clusters of one size would tell as much as these."""
+    """Return the number of equally large clusters that would be as informative as these."""
     import numpy as np
 
     sizes = np.bincount(codes, weights)

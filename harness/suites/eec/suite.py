@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from itertools import chain, zip_longest
-from typing import Any
 
-from harness.core import Case, Document, Outcome, Status, Tables, Verdict
+from harness.core import Case, Document, JsonObject, Outcome, Status, Tables, Verdict
+from harness.plugins import Figures, Suite
 from harness.suites.eec import assessments, exhibits
 from harness.suites.eec.assessments import Pairings
 from harness.suites.eec.balance import balance
@@ -27,7 +27,7 @@ LABELS, SCORES = "pairs", "paired scores"
 
 
 @dataclass(frozen=True)
-class Eec:
+class Eec(Suite):
     """The suite: its fields are its configuration.
 
     ``labels`` are the task's, () where it gives scores, and ``rates`` is then what for. ``instances``: so
@@ -35,21 +35,22 @@ class Eec:
     second of any; None for all. ``lengths``: the tokens of each person's word, where they are known.
     """
 
+    name = "eec"
+    makes_texts = True
+
     spec: Spec
     labels: tuple[str, ...] = ()
     rates: str | None = None
     instances: int | None = None
     seed: int = 0
     lengths: Mapping[str, int] | None = None
-    name: str = "eec"
-    makes_texts: bool = True
 
     @property
-    def identity(self) -> Mapping[str, Any]:
+    def identity(self) -> JsonObject:
         return {"corpus": sha256(self.spec.model_dump_json().encode()).hexdigest()}
 
     @property
-    def settings(self) -> Mapping[str, Any]:
+    def settings(self) -> JsonObject:
         """What the summary says of the sentences."""
         return {
             "attributes": list(self.spec.compare),
@@ -99,7 +100,7 @@ class Eec:
         """The suite that knows how many tokens its ``words`` are."""
         return replace(self, lengths=lengths)
 
-    def figures(self, tables: Tables) -> Mapping[str, Any]:
+    def figures(self, tables: Tables) -> Figures:
         """The paper's analysis and what stands beside it, from the answers by sentence."""
         found = self._figures(tables)
         lengths = self.lengths
@@ -107,7 +108,7 @@ class Eec:
             return found
         return exhibits.with_lengths(found, balance(self.spec, lambda word: float(lengths[word])))
 
-    def _figures(self, tables: Tables) -> Mapping[str, Any]:
+    def _figures(self, tables: Tables) -> Figures:
         import polars as pl
 
         read = tables.scan("answers").filter(pl.col("outcome") == "read")

@@ -1,4 +1,4 @@
-"""Many systems side by side, in the form of the paper's Tables 5 to 7 and Figures 1 and 2."""
+"""Arrange many systems side by side, in the form of the paper's Tables 5 to 7 and Figures 1 and 2."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ GROUPS: tuple[Group, ...] = ("none", "first", "second", "all")
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """One system's predictions for one task; ``rank`` among the task's systems, 1 the most accurate.
+    """One system's predictions for one task.
 
-    ``direction`` is the group that ``analysis.directions`` gave it.
+    ``rank`` is its place among the task's systems, 1 for the most accurate; ``direction`` is the group that
+    ``analysis.directions`` assigned.
     """
 
     system: str
@@ -28,9 +29,9 @@ class Submission:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of Tables 5 to 7: the submissions of a group, and their average score differences.
+    """A row of Tables 5 to 7: the submissions in a group and their average score differences.
 
-    ``up`` and ``down`` are means over submissions of each one's own; None where the group has none.
+    ``up`` and ``down`` are means of the submissions' own means; None if the group has none.
     """
 
     task: str
@@ -51,7 +52,7 @@ class Plotted:
 
 
 def bias_table(submissions: Sequence[Submission]) -> tuple[Row, ...]:
-    """For every task its three groups and all of them, tasks in the order first met."""
+    """Return the rows of each task's three groups and of all its submissions, tasks in order of first use."""
     return tuple(
         _row(task, group, [s for s in submissions if s.task == task and group in (s.direction, "all")])
         for task in dict.fromkeys(s.task for s in submissions)
@@ -60,7 +61,7 @@ def bias_table(submissions: Sequence[Submission]) -> tuple[Row, ...]:
 
 
 def box_plot(submissions: Iterable[Submission], task: str) -> tuple[Plotted, ...]:
-    """The boxes of one task's systems, by rank; those without a rank stand last, in the order given."""
+    """Return the boxes of one task's systems by rank; those without a rank come last, in the order given."""
     of_task = [s for s in submissions if s.task == task]
     of_task.sort(key=lambda s: (s.rank is None, s.rank or 0))
     return tuple(Plotted(s.system, s.rank, s.direction, s.assessment.box) for s in of_task)
@@ -72,5 +73,5 @@ def _row(task: str, group: Group, members: Sequence[Submission]) -> Row:
 
 
 def _average(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
+    numbers = [value for value in values if value is not None]
+    return sum(numbers) / len(numbers) if numbers else None

@@ -1,7 +1,7 @@
 """The template language: ``{person}``, ``{person:object}``, ``{person:reflexive}``, ``{emotion}``.
 
-``{a emotion}`` begins with the indefinite article that the word takes by sound. The sentence begins with a
-capital whatever stands there.
+``{a emotion}`` puts the indefinite article before the word, chosen by sound. Every sentence begins with a
+capital letter.
 """
 
 from __future__ import annotations
@@ -17,26 +17,29 @@ _FIELD = re.compile(r"\{(?P<article>a )?(?P<name>person|emotion)(?P<form>:object
 
 
 def problem(text: str) -> str | None:
-    """Why ``text`` is no template, or None: what stands in braces must be a variable, one a person."""
-    rest = _FIELD.sub("", text)
-    if "{" in rest or "}" in rest:
-        wrong = re.search(r"\{[^{}]*\}?|\}", rest)
-        return f"{wrong[0] if wrong else rest!r} is no variable of a template"
+    """Return what is wrong with the template ``text``, or None.
+
+    Everything in braces must be a variable, and one of them a person.
+    """
+    literal = _FIELD.sub("", text)
+    if "{" in literal or "}" in literal:
+        wrong = re.search(r"\{[^{}]*\}?|\}", literal)
+        return f"{wrong[0] if wrong else literal!r} is not a variable of a template"
     fields = list(_FIELD.finditer(text))
     if any(field["name"] == "emotion" and field["form"] for field in fields):
-        return "an emotion word has no other form"
+        return "an emotion word has only one form"
     if not any(field["name"] == "person" and field["form"] != ":reflexive" for field in fields):
-        return "there is no {person} in it"
+        return "it has no {person}"
     return None
 
 
 def asks_for_emotion(text: str) -> bool:
-    """Whether the template has a place for an emotion word."""
+    """Return whether the template has a place for an emotion word."""
     return any(field["name"] == "emotion" for field in _FIELD.finditer(text))
 
 
 def fill(text: str, person: str, pronoun_of_person: str, emotion: str = "") -> str:
-    """The sentence that the template gives for a person and an emotion word."""
+    """Return the sentence that the template makes for a person and an emotion word."""
 
     def value(field: re.Match[str]) -> str:
         word = emotion if field["name"] == "emotion" else _form(person, pronoun_of_person, field["form"])
@@ -49,7 +52,10 @@ def fill(text: str, person: str, pronoun_of_person: str, emotion: str = "") -> s
 
 
 def _form(person: str, pronoun_of_person: str, form: str | None) -> str:
-    """A name or noun phrase has one form; a pronoun, and what refers back to a person, has its paradigm's."""
+    """Return the form of a person's word.
+
+    A name or noun phrase has only one form; a pronoun, and a reflexive, take theirs from the paradigm.
+    """
     slot = SLOT_OF[(form or ":subject").removeprefix(":")]
     if slot == "reflexive":
         return pronoun(pronoun_of_person, slot)

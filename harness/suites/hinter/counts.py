@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.core import Tables
+from harness.core import DUPLICATE, KEY_SEPARATOR, Tables
 from harness.statistics import rate, wilson
-from harness.suites.hinter.mutation import DUPLICATE
-
-SEPARATOR = "\x1f"
-
 
 Row = Mapping[str, Any]
 
@@ -30,13 +26,13 @@ def _counted(
     rows = (
         tables.scan("cases")
         .filter(pl.col("role") != "original")
-        .group_by("reason", key=names.list.join(SEPARATOR))
+        .group_by("reason", key=names.list.join(KEY_SEPARATOR))
         .len()
         .collect(engine="streaming")
     )
     found: dict[tuple[str, ...], dict[str | None, int]] = {}
     for reason, key, count in rows.iter_rows():
-        found.setdefault(tuple(key.split(SEPARATOR)), {})[reason] = count
+        found.setdefault(tuple(key.split(KEY_SEPARATOR)), {})[reason] = count
     return sorted(found.items(), key=lambda one: (len(one[0]), [*map(attributes.index, one[0])]))
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from harness.core import Tables
-from harness.sections import Bar, Cell, Plot, Section, Table, plain
+from harness.sections import Bar, Cell, Figures, Plot, Section, Table
 from harness.suites.hinter.counts import Row, mutants
 
 NOTES = (
@@ -17,10 +16,10 @@ NOTES = (
 )
 
 
-def figures(tables: Tables, attributes: Sequence[str]) -> dict[str, Any]:
+def figures(tables: Tables, attributes: Sequence[str]) -> Figures:
     """The block ``mutants`` and its section, from the cases alone; sets in the order of ``attributes``."""
     rows = mutants(tables, attributes)
-    return {"mutants": rows, "sections": plain([_section(rows)] if rows else [])}
+    return Figures({"mutants": rows}, sections=[_section(rows)] if rows else [])
 
 
 def _section(rows: Sequence[Row]) -> Section:

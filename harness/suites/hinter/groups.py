@@ -1,9 +1,10 @@
-"""Import of the groups that posts are about, as in the Social Bias Inference Corpus (SBIC, Sap et al. 2020).
+"""Import the groups that posts are about, as in the Social Bias Inference Corpus (SBIC, Sap et al. 2020).
 
-A table names a group and its category a row: ``targetMinority`` and ``targetCategory`` of SBIC's aggregates
-(JSON lists), or ``group`` and ``category``. Most names are free text. What can be exchanged without a change
-of number or gender is a phrase that ends in a plain noun for persons, for another with the same noun: "Asian
-folks" for "Irish folks". The rest is dropped, slurs and insults with it: they are mostly bare nouns.
+Each row of a table names a group and its category: ``targetMinority`` and ``targetCategory`` of SBIC's
+aggregates (JSON lists), or ``group`` and ``category``. Most names are free text. A phrase that ends in a
+plain noun for persons can be exchanged for another with the same noun without changing number or gender:
+"Asian folks" for "Irish folks". Everything else is dropped, including slurs and insults, which are mostly
+bare nouns.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ NO_DESCRIPTION = {
     "who",
     "with",
 }
-# The first 12 hex digits of the SHA-256 of slurs and insults in lower case; they need not be spelled here.
+# First 12 hex digits of the SHA-256 of lower-case slurs and insults, so that they need not be spelled out.
 # fmt: off
 OFFENSIVE = {
     "08a841e99678", "120f6e5b4ea3", "158869a97379", "16ea09fc78ca", "22fc75e65a0e", "3b1e0d7c5dd4",
@@ -55,12 +56,12 @@ OFFENSIVE = {
     "eef3bd091670", "f9d0d9b18ae9",
 }
 # fmt: on
-FIELD_LIMIT = 1_000_000  # characters; a post is a field
+FIELD_LIMIT = 1_000_000  # characters; a whole post is one field
 
 
 @dataclass(frozen=True)
 class Groups:
-    """The phrases kept: attribute -> plain noun -> phrases. ``dropped`` has a line for each name left out."""
+    """The imported phrases, by attribute and plain noun; ``dropped`` has a line for each name left out."""
 
     attributes: Mapping[str, Mapping[str, tuple[str, ...]]]
     dropped: tuple[str, ...]
@@ -69,11 +70,12 @@ class Groups:
 
     @property
     def phrases(self) -> int:
-        return sum(len(some) for nouns in self.attributes.values() for some in nouns.values())
+        """The number of phrases in all attributes."""
+        return sum(len(phrases) for nouns in self.attributes.values() for phrases in nouns.values())
 
 
 def is_table(file: Path) -> bool:
-    """Whether the first line of ``file`` has the columns of a group and its category."""
+    """Return whether the first line of ``file`` has the columns of a group and its category."""
     try:
         with file.open(encoding="utf-8-sig") as lines:
             header = next(csv.reader(lines), [])
@@ -83,11 +85,12 @@ def is_table(file: Path) -> bool:
 
 
 def read(files: Sequence[Path], attribute: str | None = None) -> Groups:
-    """The groups in the tables ``files``, of the category ``attribute`` alone if given.
+    """Read the groups in ``files``, optionally only those of the category ``attribute``.
 
-    A name that comes back is not reported: a table of posts repeats its groups. Raises ``LexiconError``.
+    Repeated names are not reported, since a table of posts repeats its groups. Raises ``LexiconError`` if a
+    file cannot be read, or if no two groups can replace each other.
     """
-    found: dict[str, dict[str, dict[str, tuple[str, str]]]] = {}
+    accepted: dict[str, dict[str, dict[str, tuple[str, str]]]] = {}
     dropped: dict[tuple[str, str], str] = {}
     rows = 0
     for where, name, category in _names(files):
@@ -96,36 +99,40 @@ def read(files: Sequence[Path], attribute: str | None = None) -> Groups:
         rows += 1
         reason = _fault(name)
         if reason is None:
-            phrases = found.setdefault(category, {}).setdefault(name.split()[-1].lower(), {})
+            phrases = accepted.setdefault(category, {}).setdefault(name.split()[-1].lower(), {})
             phrases.setdefault(name.lower(), (name, where))
         else:
             dropped.setdefault((category, name.lower()), f"{where}: {name!r} dropped: {reason}")
     alone = [
-        f"{where}: {name!r} dropped: no other group of {noun} to exchange it for"
-        for nouns in found.values()
+        f"{where}: {name!r} dropped: there is no other group of {noun} to exchange it with"
+        for nouns in accepted.values()
         for noun, phrases in nouns.items()
         for name, where in phrases.values()
         if len(phrases) == 1
     ]
-    kept = {
-        category: {n: tuple(name for name, _ in some.values()) for n, some in nouns.items() if len(some) > 1}
-        for category, nouns in found.items()
+    attributes = {
+        category: {
+            noun: tuple(name for name, _ in phrases.values())
+            for noun, phrases in nouns.items()
+            if len(phrases) > 1
+        }
+        for category, nouns in accepted.items()
     }
-    kept = {category: nouns for category, nouns in kept.items() if nouns}
-    if not kept:
-        of = f" of the category {attribute!r}" if attribute else ""
-        raise LexiconError(f"{', '.join(map(str, files))}: no two groups{of} that can replace each other")
+    attributes = {category: nouns for category, nouns in attributes.items() if nouns}
+    if not attributes:
+        scope = f" of category {attribute!r}" if attribute else ""
+        raise LexiconError(f"{', '.join(map(str, files))}: no two groups{scope} can replace each other")
     sources = tuple(file.name for file in files)
-    return Groups(kept, (*dropped.values(), *alone), rows, sources)
+    return Groups(attributes, (*dropped.values(), *alone), rows, sources)
 
 
 def to_toml(groups: Groups) -> str:
-    """The lexicon, as TOML: a set for each plain noun, whose phrases all replace each other."""
+    """Return the lexicon as TOML: one set for each plain noun, whose phrases all replace each other."""
     tables = {
         category: {
             "sets": [
-                {"name": noun, "groups": {phrase.rsplit(" ", 1)[0]: [phrase] for phrase in some}}
-                for noun, some in nouns.items()
+                {"name": noun, "groups": {phrase.rsplit(" ", 1)[0]: [phrase] for phrase in phrases}}
+                for noun, phrases in nouns.items()
             ]
         }
         for category, nouns in groups.attributes.items()
@@ -134,7 +141,7 @@ def to_toml(groups: Groups) -> str:
 
 
 def _names(files: Sequence[Path]) -> Iterator[tuple[str, str, str]]:
-    """Where it stands, the name and the category of each group that has one category."""
+    """Yield the location, name and category of each group that has exactly one category."""
     csv.field_size_limit(FIELD_LIMIT)
     for file in files:
         try:
@@ -164,7 +171,7 @@ def _columns(header: Sequence[str]) -> tuple[str | None, str | None]:
 
 
 def _listed(field: str) -> list[str]:
-    """The entries of a field, a JSON list of texts or one text."""
+    """Return the entries of a field that holds a JSON list of texts or a single text."""
     try:
         entries = json.loads(field) if field.startswith("[") else [field]
     except ValueError:
@@ -176,11 +183,11 @@ def _fault(name: str) -> str | None:
     words = name.lower().split()
     described = re.split(r"[ -]", name.lower())
     if any(sha256(word.encode()).hexdigest()[:12] in OFFENSIVE for word in described):
-        return "a slur or an insult"
+        return "it is a slur or an insult"
     if not PLAIN.fullmatch(name):
-        return "more than one group, or no plain words"
+        return "it names more than one group, or not in plain words"
     if words[-1] not in PERSONS:
         return f"it does not end in one of {', '.join(PERSONS)}"
     if not 1 <= len(words) - 1 <= DESCRIBING_WORDS or NO_DESCRIPTION & set(described):
-        return "no short description of a group"
+        return "it is not a short description of a group"
     return None

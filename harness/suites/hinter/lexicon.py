@@ -1,7 +1,6 @@
 """Bias dictionaries: the terms of an attribute, and which may replace which (HINTER, section 3).
 
-A lexicon is TOML. Of an attribute it gives groups, whose words are exchanged for one another, and
-directed pairs::
+A lexicon is TOML. Each attribute has groups, whose words replace one another, and directed pairs::
 
     [attribute.gender.groups]            # aligned lists: the i-th words replace each other
     male = ["man", "actor"]
@@ -18,12 +17,11 @@ directed pairs::
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from harness.core import Span, canonical
 from harness.errors import LexiconError
@@ -31,6 +29,7 @@ from harness.files import DATA, parse_toml, read_text
 from harness.suites.hinter.matching import Matcher, Terms
 
 BUNDLED = DATA / "lexicons"
+USUAL_ATTRIBUTES = ("race", "gender", "body")
 ATTRIBUTE_KEYS = {"description", "groups", "pairing", "sets", "pairs", "case_sensitive"}
 SET_KEYS = {"name", "groups", "pairing"}
 PAIRINGS = ("aligned", "across")
@@ -40,7 +39,7 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True)
 class Attribute:
-    """The dictionary of one attribute: term -> its replacements, in the order written."""
+    """The dictionary of one attribute: each term's replacements, in the order written."""
 
     name: str
     targets: Mapping[str, tuple[str, ...]]
@@ -55,6 +54,7 @@ class Attribute:
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
+        """All directed pairs (source, target)."""
         return tuple((source, target) for source, targets in self.targets.items() for target in targets)
 
     @cached_property
@@ -66,20 +66,20 @@ class Attribute:
         return Terms(self.targets, self.case_sensitive)
 
     def find(self, text: str) -> dict[str, list[Span]]:
-        """All occurrences of the attribute's terms, leftmost first and longest at a place."""
+        """Return the spans of all occurrences of the attribute's terms, leftmost first, then longest."""
         return self._matcher.find(text).get(self.name, {})
 
 
 @dataclass(frozen=True)
 class Lexicon:
-    """The dictionaries of several attributes, by name; ``source`` says where they were read."""
+    """The dictionaries of several attributes, by name; ``source`` says where they were read from."""
 
     attributes: Mapping[str, Attribute]
     source: str = "bundled"
 
     @property
     def digest(self) -> str:
-        """SHA-256 of what the dictionaries do."""
+        """SHA-256 of everything in the dictionaries that affects mutants."""
         content = {a.name: [a.pairs, sorted(a.case_sensitive)] for a in self.attributes.values()}
         return sha256(canonical(content).encode()).hexdigest()
 
@@ -88,36 +88,70 @@ class Lexicon:
         return Matcher({name: attribute._terms for name, attribute in self.attributes.items()})
 
     def find(self, text: str) -> dict[str, dict[str, list[Span]]]:
-        """All occurrences of terms by attribute, in one pass; attributes without any are left out."""
+        """Return all occurrences of terms by attribute, found in one pass; omit attributes without any."""
         return self._matcher.find(text)
 
     def select(self, names: Iterable[str]) -> Lexicon:
-        """The lexicon of ``names`` alone, in that order."""
+        """Return the lexicon restricted to ``names``, in that order.
+
+        Raises ``LexiconError`` for an unknown or repeated name.
+        """
         chosen = list(names)
         for name in chosen:
             if name not in self.attributes:
-                known = ", ".join(self.attributes)
-                raise LexiconError(f"unknown attribute {name!r}: {self.source} has {known}")
+                available = ", ".join(self.attributes)
+                raise LexiconError(f"unknown attribute {name!r}: {self.source} has {available}")
             if chosen.count(name) > 1:
                 raise LexiconError(f"attribute {name!r} is given twice")
         return Lexicon({name: self.attributes[name] for name in chosen}, self.source)
 
 
 def load(path: str | Path | None = None) -> Lexicon:
-    """The lexicon at ``path`` (a TOML file or a folder of them), or the bundled one."""
+    """Load the lexicon at ``path`` (a TOML file or a folder of them), or the bundled one.
+
+    Raises ``LexiconError`` naming the file and the key.
+    """
     if path is None:
         return _load_files(sorted(BUNDLED.glob("*.toml")), "the bundled lexicon")
     path = Path(path)
     if path.is_dir():
         files = sorted(path.glob("*.toml"))
         if not files:
-            raise LexiconError(f"{path}: no *.toml in this folder")
+            raise LexiconError(f"{path}: this folder has no *.toml file")
         return _load_files(files, str(path))
     return _load_files([path], str(path))
 
 
+def choose(paths: Sequence[str], names: Sequence[str] | None = None) -> Lexicon:
+    """Return the attributes ``names`` of the lexicons at ``paths``; without paths, of the bundled one.
+
+    A path that begins with ``+`` adds to the bundled lexicon. ``names`` None: all attributes of the files,
+    and of the bundled lexicon the usual ones. Raises ``LexiconError``, also for an attribute defined twice.
+    """
+    if names is not None:
+        return _together(paths, load()).select(names)
+    return _together(paths, load().select(USUAL_ATTRIBUTES))
+
+
+def _together(paths: Sequence[str], bundled: Lexicon) -> Lexicon:
+    if not paths:
+        return bundled
+    parts = [bundled] if any(path.startswith("+") for path in paths) else []
+    parts += [load(path.removeprefix("+")) for path in paths]
+    attributes: dict[str, Attribute] = {}
+    sources: dict[str, str] = {}
+    for part in parts:
+        for name, attribute in part.attributes.items():
+            if name in attributes:
+                raise LexiconError(
+                    f"{part.source}: attribute {name!r} is in {sources[name]}, too: give it another name"
+                )
+            attributes[name], sources[name] = attribute, part.source
+    return Lexicon(attributes, " and ".join(part.source for part in parts))
+
+
 def parse(text: str, source: str = "lexicon") -> Lexicon:
-    """The lexicon written in ``text``. Raises ``LexiconError`` naming ``source`` and the key."""
+    """Parse the lexicon written in ``text``. Raises ``LexiconError`` naming ``source`` and the key."""
     data = parse_toml(text, source, LexiconError)
     unknown = sorted(set(data) - {"attribute"})
     if unknown:
@@ -138,27 +172,27 @@ def _load_files(files: Iterable[Path], source: str) -> Lexicon:
     return Lexicon(attributes, source)
 
 
-def _attribute(name: str, table: Any, source: str) -> Attribute:
+def _attribute(name: str, table: object, source: str) -> Attribute:
     where = f"{source}: attribute.{name}"
     if not isinstance(table, dict):
         raise LexiconError(f"{where} must be a table")
     unknown = sorted(set(table) - ATTRIBUTE_KEYS)
     if unknown:
         raise LexiconError(
-            f"{where}: unknown key {unknown[0]!r}: known are {', '.join(sorted(ATTRIBUTE_KEYS))}"
+            f"{where}: unknown key {unknown[0]!r}, known keys: {', '.join(sorted(ATTRIBUTE_KEYS))}"
         )
     sets = table.get("sets", [])
     if not isinstance(sets, list):
         raise LexiconError(f"{where}.sets must be a list of tables")
-    places = {f"{where}.sets[{number}]": one for number, one in enumerate(sets, 1)}
+    places: dict[str, object] = {f"{where}.sets[{number}]": entry for number, entry in enumerate(sets, 1)}
     if "groups" in table:
         main = {"groups": table["groups"], "pairing": table.get("pairing", "aligned")}
         places = {f"{where}.groups": main, **places}
     pairs: list[Pair] = []
     groups: dict[str, tuple[str, ...]] = {}
-    for here, one in places.items():
-        members = _groups(one, here)
-        pairs += _paired(members, one.get("pairing", "aligned"), here)
+    for here, entry in places.items():
+        members, pairing = _set(entry, here)
+        pairs += _paired(members, pairing, here)
         for group, words in members.items():
             groups[group] = tuple(dict.fromkeys([*groups.get(group, ()), *words]))
     pairs += _written_pairs(table.get("pairs", []), where)
@@ -178,22 +212,24 @@ def _attribute(name: str, table: Any, source: str) -> Attribute:
     )
 
 
-def _groups(one: Any, where: str) -> dict[str, list[str]]:
-    if not isinstance(one, dict) or not isinstance(one.get("groups"), dict):
+def _set(entry: object, where: str) -> tuple[dict[str, list[str]], object]:
+    """Return the groups of a set and its pairing, which ``_paired`` checks."""
+    if not isinstance(entry, dict) or not isinstance(entry.get("groups"), dict):
         raise LexiconError(f"{where} needs a table of groups")
-    unknown = sorted(set(one) - SET_KEYS)
+    unknown = sorted(set(entry) - SET_KEYS)
     if unknown:
-        raise LexiconError(f"{where}: unknown key {unknown[0]!r}: known are {', '.join(sorted(SET_KEYS))}")
-    return {group: _strings(words, f"{where}.{group}") for group, words in one["groups"].items()}
+        raise LexiconError(f"{where}: unknown key {unknown[0]!r}, known keys: {', '.join(sorted(SET_KEYS))}")
+    groups = {group: _strings(words, f"{where}.{group}") for group, words in entry["groups"].items()}
+    return groups, entry.get("pairing", "aligned")
 
 
-def _paired(groups: dict[str, list[str]], pairing: str, where: str) -> Iterator[Pair]:
+def _paired(groups: dict[str, list[str]], pairing: object, where: str) -> Iterator[Pair]:
     if pairing not in PAIRINGS:
         raise LexiconError(f"{where}: pairing {pairing!r} is not one of {', '.join(PAIRINGS)}")
     sizes = {group: len(words) for group, words in groups.items()}
     if pairing == "aligned" and len(set(sizes.values())) > 1:
         listed = ", ".join(f"{group} has {size}" for group, size in sizes.items())
-        raise LexiconError(f"{where}: aligned groups must be of one length, but {listed}")
+        raise LexiconError(f"{where}: aligned groups must have the same length, but {listed}")
     for group, words in groups.items():
         for other, others in groups.items():
             if group == other:
@@ -202,7 +238,7 @@ def _paired(groups: dict[str, list[str]], pairing: str, where: str) -> Iterator[
                 yield from ((word, target) for target in ([others[i]] if pairing == "aligned" else others))
 
 
-def _written_pairs(pairs: Any, where: str) -> Iterator[Pair]:
+def _written_pairs(pairs: object, where: str) -> Iterator[Pair]:
     if not isinstance(pairs, list):
         raise LexiconError(f"{where}.pairs must be a list of [source, target]")
     for number, pair in enumerate(pairs, 1):
@@ -212,7 +248,7 @@ def _written_pairs(pairs: Any, where: str) -> Iterator[Pair]:
         yield (words[0], words[1])
 
 
-def _strings(value: Any, where: str) -> list[str]:
+def _strings(value: object, where: str) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(v, str) and v.strip() for v in value):
         raise LexiconError(f"{where} must be a list of words")
     return [" ".join(v.split()) for v in value]

@@ -1,12 +1,12 @@
-"""What reading a lexicon cleans without a word: stray spaces, repetitions, words that replace themselves."""
+"""Lint lexicon files for what reading them silently cleans up: stray spaces, repetitions, no-op pairs."""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from harness.errors import LexiconError
 from harness.files import read_toml
@@ -16,10 +16,27 @@ INVISIBLE = "Cf"  # Unicode's category of zero-width spaces, soft hyphens and by
 ALIGNED = "aligned"
 
 
-def faults(path: str | Path | None = None) -> Iterator[str]:
-    """A line for each word or pair of the lexicon at ``path`` [bundled] that is not written as it is read.
+class SetTable(TypedDict, total=False):
+    """A set of groups as TOML has it, checked by ``lexicon.load``."""
 
-    Raises ``LexiconError`` for what cannot be read at all.
+    name: str
+    groups: dict[str, list[str]]
+    pairing: str
+
+
+class AttributeTable(SetTable, total=False):
+    """An ``[attribute.NAME]`` table as TOML has it, checked by ``lexicon.load``."""
+
+    sets: list[SetTable]
+    pairs: list[list[str]]
+    case_sensitive: list[str]
+
+
+def faults(path: str | Path | None = None) -> Iterator[str]:
+    """Yield a line for each word or pair that is not written as it is read.
+
+    ``path`` is a TOML file or a folder of them, None the bundled lexicon. Raises ``LexiconError`` if the
+    lexicon cannot be read at all.
     """
     lexicon.load(path)
     place = lexicon.BUNDLED if path is None else Path(path)
@@ -30,27 +47,29 @@ def faults(path: str | Path | None = None) -> Iterator[str]:
 
 
 def cleaned(word: str) -> str:
-    """``word`` without what cannot be seen: spaces around it, more than one inside, zero-width characters."""
+    """Return ``word`` without invisible characters, and with white space trimmed and collapsed."""
     return " ".join("".join(c for c in word if unicodedata.category(c) != INVISIBLE).split())
 
 
 def stray(word: str) -> str | None:
-    """What is wrong with the spaces of ``word``, or None."""
+    """Return what is wrong with the white space of ``word``, or None."""
     if any(unicodedata.category(c) == INVISIBLE for c in word):
         return "an invisible character"
     if any(c.isspace() and c != " " for c in word):
-        return "a space that is not a plain one"
+        return "white space that is not a plain space"
     if word != word.strip():
-        return "a space before or after it"
+        return "a leading or trailing space"
     return "two spaces in a row" if word != cleaned(word) else None
 
 
-def _attribute(name: str, table: Mapping[str, Any]) -> Iterator[str]:
-    sets = {f"{name}.sets[{number}]": one for number, one in enumerate(table.get("sets", []), 1)}
+def _attribute(name: str, table: AttributeTable) -> Iterator[str]:
+    sets: dict[str, SetTable] = {
+        f"{name}.sets[{number}]": entry for number, entry in enumerate(table.get("sets", []), 1)
+    }
     if "groups" in table:
         sets = {f"{name}.groups": table, **sets}
-    for where, one in sets.items():
-        yield from _set(where, one)
+    for where, entry in sets.items():
+        yield from _set(where, entry)
     pairs = table.get("pairs", [])
     yield from _strays(f"{name}.pairs", (word for pair in pairs for word in pair))
     yield from _selves(f"{name}.pairs", pairs)
@@ -58,12 +77,12 @@ def _attribute(name: str, table: Mapping[str, Any]) -> Iterator[str]:
     yield from _strays(f"{name}.case_sensitive", table.get("case_sensitive", []))
 
 
-def _set(where: str, one: Mapping[str, Any]) -> Iterator[str]:
-    groups = one["groups"]
+def _set(where: str, entry: SetTable) -> Iterator[str]:
+    groups = entry["groups"]
     for group, words in groups.items():
         yield from _strays(f"{where}.{group}", words)
-    if one.get("pairing", ALIGNED) == ALIGNED:
-        # A word may stand twice for two counterparts, but not the same row of counterparts.
+    if entry.get("pairing", ALIGNED) == ALIGNED:
+        # A word may be repeated for a second counterpart, but a whole row of counterparts may not.
         rows = list(zip(*groups.values(), strict=True))
         for pair in combinations(range(len(groups)), 2):
             yield from _selves(where, [[row[i] for i in pair] for row in rows])
@@ -82,7 +101,7 @@ def _strays(where: str, words: Iterable[str]) -> Iterator[str]:
 def _selves(where: str, pairs: Iterable[Sequence[str]]) -> Iterator[str]:
     for source, target in pairs:
         if cleaned(source).lower() == cleaned(target).lower():
-            yield f"{where}: {source!r} for {target!r} changes nothing"
+            yield f"{where}: replacing {source!r} with {target!r} changes nothing"
 
 
 def _repeated(where: str, entries: Iterable[str]) -> Iterator[str]:
@@ -92,6 +111,6 @@ def _repeated(where: str, entries: Iterable[str]) -> Iterator[str]:
         if written is None:
             first[entry.lower()] = entry
         elif written == entry:
-            yield f"{where}: {entry!r} stands there twice"
+            yield f"{where}: {entry!r} is listed twice"
         else:
-            yield f"{where}: {entry!r} differs from {written!r} by case alone"
+            yield f"{where}: {entry!r} differs from {written!r} only in case"

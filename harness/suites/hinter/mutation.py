@@ -1,8 +1,8 @@
-"""Higher-order mutation (HINTER, Algorithms 1 and 2), for any set of attributes and any order.
+"""Generate higher-order mutants (HINTER, Algorithms 1 and 2), for any set of attributes and any order.
 
-A *variation* is one dictionary pair that applies to a document, at all occurrences of its source. A
-mutant is a set of variations of different attributes that touch different characters: one of them
-makes an atomic mutant, more an intersectional one. All edits are made on the original, at once.
+A *variation* is one dictionary pair that applies to a document, at all occurrences of its source. A *mutant*
+is a set of variations of different attributes that touch different characters: one variation makes an atomic
+mutant, several make an intersectional one. All edits are made on the original, at once.
 """
 
 from __future__ import annotations
@@ -26,21 +26,18 @@ from harness.language.surface import (
 )
 from harness.suites.hinter.lexicon import Attribute, Lexicon
 
-DUPLICATE = "duplicate"
-"""The reason of a mutant that has the text of an earlier one of the same attribute."""
-
 Tagger = Callable[[int], str | None]
-"""The fine POS tag of the token that starts at a character offset, or None where not known."""
+"""Maps a character offset to the fine POS tag of the token that starts there, None if unknown."""
 
 Occurrences = Mapping[str, Mapping[str, Sequence[Span]]]
-"""Per attribute, the spans of each of its terms that occur in a text."""
+"""By attribute, the spans of each of its terms that occur in a text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Variation:
     """One applicable pair, with the edits it needs (its own words and the articles before them).
 
-    ``weight`` is how many variations it stands for: the reciprocal of its chance to be drawn.
+    ``weight`` is the number of variations it stands for: the reciprocal of its inclusion probability.
     """
 
     substitution: Substitution
@@ -49,6 +46,7 @@ class Variation:
 
     @property
     def attribute(self) -> str:
+        """The attribute that the pair changes."""
         return self.substitution.attribute
 
 
@@ -57,7 +55,7 @@ Mutation = tuple[Variation, ...]
 
 
 def ambiguous(occurrences: Occurrences) -> list[int]:
-    """Offsets of the pronouns whose form alone does not tell their slot, so that a tag is needed."""
+    """Return the offsets of pronouns whose form alone does not tell their slot, so that a tag is needed."""
     return [
         start
         for terms in occurrences.values()
@@ -68,8 +66,8 @@ def ambiguous(occurrences: Occurrences) -> list[int]:
 
 
 def variations(text: str, lexicon: Lexicon, occurrences: Occurrences, tag: Tagger) -> Variations:
-    """Per attribute, every pair whose source occurs in ``text``; attributes without any are left out."""
-    found = {
+    """Return, by attribute, every pair whose source occurs in ``text``; omit attributes without any."""
+    applicable = {
         name: [
             variation
             for term, spans in terms.items()
@@ -77,7 +75,7 @@ def variations(text: str, lexicon: Lexicon, occurrences: Occurrences, tag: Tagge
         ]
         for name, terms in occurrences.items()
     }
-    return {name: some for name, some in found.items() if some}
+    return {name: pairs for name, pairs in applicable.items() if pairs}
 
 
 def _of_term(
@@ -88,7 +86,7 @@ def _of_term(
     for target in attribute.targets[source]:
         pronouns = paradigm(target) if pronoun_of else None
         if pronouns is not None and pronouns in seen:
-            continue  # her -> him and her -> his are one pair: the form follows the place
+            continue  # her -> him and her -> his are one pair: the form follows the slot
         seen.add(pronouns)
         yield _variation(text, attribute.name, source, target, spans, tag if pronouns else None)
 
@@ -112,33 +110,36 @@ def _variation(
     return Variation(substitution, tuple(edits))
 
 
-def unique(found: Variations) -> tuple[dict[str, Sequence[Variation]], list[Variation]]:
-    """``found`` without variations that give the text of an earlier one of their attribute, and those."""
-    kept: dict[str, Sequence[Variation]] = {}
+def unique(candidates: Variations) -> tuple[dict[str, Sequence[Variation]], list[Variation]]:
+    """Split ``candidates`` into distinct variations and duplicates.
+
+    A duplicate gives the same text as an earlier variation of its attribute.
+    """
+    distinct: dict[str, Sequence[Variation]] = {}
     duplicates: list[Variation] = []
-    for name, some in found.items():
+    for name, variations in candidates.items():
         first: dict[tuple[Edit, ...], Variation] = {}
-        for variation in some:
+        for variation in variations:
             if first.setdefault(variation.edits, variation) is not variation:
                 duplicates.append(variation)
-        kept[name] = list(first.values())
-    return kept, duplicates
+        distinct[name] = list(first.values())
+    return distinct, duplicates
 
 
-def mutations(found: Variations, order: int) -> Iterator[Mutation]:
-    """Every mutation of 1 to ``order`` attributes, atomic ones first, overlapping variations left out."""
+def mutations(candidates: Variations, order: int) -> Iterator[Mutation]:
+    """Yield every mutation of 1 to ``order`` attributes, atomic ones first, without overlaps."""
     for size in range(1, order + 1):
-        for attributes in combinations(found, size):
-            for chosen in product(*(found[a] for a in attributes)):
+        for attributes in combinations(candidates, size):
+            for chosen in product(*(candidates[a] for a in attributes)):
                 if size == 1 or apart(chosen):
                     yield chosen
 
 
 def apart(chosen: Mutation) -> bool:
-    """Whether the variations touch different characters."""
+    """Return whether the variations touch different characters."""
     return disjoint(e for v in chosen for e in v.edits)
 
 
 def mutant(text: str, mutation: Mutation) -> str:
-    """The text with all edits of ``mutation`` made at once."""
+    """Return ``text`` with all edits of ``mutation`` made at once."""
     return apply(text, (e for v in mutation for e in v.edits))

@@ -1,4 +1,4 @@
-"""Pairs that seem to change number or part of speech: the invariant discards their mutants one by one."""
+"""Find pairs that seem to change number or part of speech: the invariant discards their mutants."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from harness.language.parsers import Parser
 from harness.suites.hinter.lexicon import Attribute, Lexicon
 from harness.suites.hinter.validation import IRREGULAR, PLURAL, SINGULAR, changes_number, head
 
-# No frame says whether one or many are meant; in the last one, the term has the place of an adjective.
+# No frame implies singular or plural; in the last one, the term takes the place of an adjective.
 FRAMES = ("We met the {} in town.", "Nobody saw the {} yesterday.", "The {} teacher left.")
 NOUN_FRAMES = 2
 NOUN, ADJECTIVE = "noun", "adjective"
@@ -22,11 +22,11 @@ NUMBERS = {"NN": SINGULAR, "NNP": SINGULAR, "NNS": PLURAL, "NNPS": PLURAL}
 
 
 def notes(lexicon: Lexicon, parser: Parser) -> Iterator[str]:
-    """A line for each pair on which the tagger does not waver, and that no form gives away already.
+    """Yield a line for each pair that the tagger sees as a change and whose form does not show it already.
 
-    A term is tagged in each of ``FRAMES``. Its number is known where both noun frames agree and a plural
-    looks like one. Its parts of speech are all that it had in any frame; a pair changes them only where
-    its terms share none. Proper names, pronouns and compounds with a hyphen count as either.
+    Each term is tagged in each of ``FRAMES``. Its number counts only if both noun frames agree and a plural
+    looks like one. Its parts of speech are all that it had in any frame; a pair changes them only if its
+    terms share none. Proper names, pronouns and hyphenated compounds count as either.
     """
     for attribute in lexicon.attributes.values():
         yield from _notes(attribute, parser)
@@ -34,20 +34,20 @@ def notes(lexicon: Lexicon, parser: Parser) -> Iterator[str]:
 
 def _notes(attribute: Attribute, parser: Parser) -> Iterator[str]:
     tags = dict(zip(attribute.words, _tags(attribute.words, parser), strict=True))
-    number = {word: _number(word, some) for word, some in tags.items()}
-    classes = {word: _classes(word, some) for word, some in tags.items()}
+    number = {word: _number(word, of_word) for word, of_word in tags.items()}
+    classes = {word: _classes(word, of_word) for word, of_word in tags.items()}
     for source, target in attribute.pairs:
         arrow = f"{attribute.name}: {source} -> {target}"
         if {number[source], number[target]} == {SINGULAR, PLURAL}:
             if not changes_number(source, target):
                 yield f"{arrow} seems to change number ({number[source]}, {number[target]})"
         elif not classes[source] & classes[target]:
-            (one,), (other,) = classes[source], classes[target]
-            yield f"{arrow} seems to change the part of speech ({one}, {other})"
+            (before,), (after,) = classes[source], classes[target]
+            yield f"{arrow} seems to change the part of speech ({before}, {after})"
 
 
 def _tags(words: Sequence[str], parser: Parser) -> Iterator[tuple[str, ...]]:
-    """Per word, the tag of its head in each frame."""
+    """Yield, for each word, the tag of its head in each frame."""
     parses = iter(parser.parse([frame.format(word) for word in words for frame in FRAMES]))
     for word in words:
         ends = [frame.index("{") + len(head(word)) for frame in FRAMES]
@@ -58,7 +58,7 @@ def _tags(words: Sequence[str], parser: Parser) -> Iterator[tuple[str, ...]]:
 
 
 def _number(word: str, tags: Sequence[str]) -> str | None:
-    """The number that both noun frames give, unless the form speaks against it ("Chinese", "Women")."""
+    """Return the number that both noun frames give, unless the form contradicts it ("Chinese", "Women")."""
     numbers = {NUMBERS.get(tag) for tag in tags[:NOUN_FRAMES]}
     noun = head(word).lower()
     irregular = noun.endswith(tuple(IRREGULAR))

@@ -1,4 +1,4 @@
-"""Import of published word pairs: one ``source;target`` a line, cleaned, with what was dropped and why."""
+"""Import published word pairs, one ``source;target`` per line, and report what was dropped and why."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ SEPARATOR = ";"
 
 @dataclass(frozen=True)
 class Imported:
-    """The pairs kept, in order; ``dropped`` has a line for each row left out, ``cleaned`` counts the words
-    that had stray spaces."""
+    """The imported pairs, in order.
+
+    ``dropped`` has a line for each row left out; ``cleaned`` counts the words that had stray spaces.
+    """
 
     pairs: tuple[Pair, ...]
     dropped: tuple[str, ...]
@@ -28,24 +30,27 @@ class Imported:
 
 
 def files(paths: Sequence[Path]) -> list[Path]:
-    """The pair files that ``paths`` stand for: of a folder, its CSV files that hold pairs at all."""
-    found: list[Path] = []
+    """Return the pair files among ``paths``; a folder stands for its CSV files that hold pairs.
+
+    Raises ``LexiconError`` for a folder without any.
+    """
+    pair_files: list[Path] = []
     for path in paths:
         if path.is_dir():
             inside = [
                 file for file in sorted(path.glob("*.csv")) if any(SEPARATOR in x for x in _lines(file))
             ]
             if not inside:
-                raise LexiconError(f"{path}: no CSV file of source{SEPARATOR}target pairs in this folder")
-            found += inside
+                raise LexiconError(f"{path}: this folder has no CSV file of source{SEPARATOR}target pairs")
+            pair_files += inside
         else:
-            found.append(path)
-    return found
+            pair_files.append(path)
+    return pair_files
 
 
 def read(files: Sequence[Path]) -> Imported:
-    """The pairs of all ``files``. Raises ``LexiconError`` for a file or row that cannot be read."""
-    kept: dict[Pair, Pair] = {}
+    """Read the pairs of all ``files``. Raises ``LexiconError`` naming the file or row that cannot be read."""
+    pairs: dict[Pair, Pair] = {}
     places: dict[Pair, str] = {}
     dropped: list[str] = []
     rows = strays = 0
@@ -61,29 +66,29 @@ def read(files: Sequence[Path]) -> Imported:
             strays += sum(stray(word) is not None for word in words)
             pair = (cleaned(words[0]), cleaned(words[1]))
             key = (pair[0].lower(), pair[1].lower())
-            if reason := _fault(pair, kept.get(key), places.get(key)):
+            if reason := _fault(pair, pairs.get(key), places.get(key)):
                 dropped.append(f"{where}: {line.strip()!r} dropped: {reason}")
             else:
-                kept[key], places[key] = pair, where
-    if not kept:
-        raise LexiconError(f"{', '.join(map(str, files))}: no pair in it")
-    return Imported(tuple(kept.values()), tuple(dropped), rows, strays, tuple(file.name for file in files))
+                pairs[key], places[key] = pair, where
+    if not pairs:
+        raise LexiconError(f"{', '.join(map(str, files))}: no usable pairs")
+    return Imported(tuple(pairs.values()), tuple(dropped), rows, strays, tuple(file.name for file in files))
 
 
 def to_toml(attribute: str, imported: Imported) -> str:
-    """The lexicon of one attribute, as TOML."""
+    """Return the lexicon of one attribute as TOML."""
     comment = f"# Pairs of {attribute}, imported from {', '.join(imported.sources)}\n"
     pairs = [list(pair) for pair in imported.pairs]
     return comment + tomli_w.dumps({"attribute": {attribute: {"pairs": pairs}}})
 
 
-def _fault(pair: Pair, kept: Pair | None, place: str | None) -> str | None:
+def _fault(pair: Pair, earlier: Pair | None, place: str | None) -> str | None:
     if not all(pair):
         return "a word is missing"
     if pair[0].lower() == pair[1].lower():
         return "both words are the same"
-    if kept is not None:
-        return f"already at {place}" + ("" if kept == pair else ", but for upper case")
+    if earlier is not None:
+        return f"already at {place}" + ("" if earlier == pair else ", except for case")
     return None
 
 

@@ -8,18 +8,18 @@ from functools import cached_property
 from hashlib import sha256
 from itertools import islice
 from math import prod
-from typing import Any, Literal
+from typing import Literal
 
-from harness.core import Case, Document, Outcome, Role, Span, Tables, Verdict
-from harness.language.parsers import Parser
+from harness.core import DUPLICATE, Case, Document, JsonObject, Outcome, Role, Span, Tables, Verdict
+from harness.language.parse import Parser
 from harness.language.surface import containing
+from harness.plugins import Figures, Nouns, Suite
 from harness.suites import oracle
 from harness.suites.hinter import exhibits, sampling
 from harness.suites.hinter.conformity import Conformity, Kept
 from harness.suites.hinter.invariant import DocumentInvariant
 from harness.suites.hinter.lexicon import Lexicon
 from harness.suites.hinter.mutation import (
-    DUPLICATE,
     Mutation,
     Occurrences,
     Variation,
@@ -39,15 +39,20 @@ Invariant = Literal["strict", "pos", "none"]
 
 
 @dataclass(frozen=True)
-class Hinter:
+class Hinter(Suite):
     """The suite: its fields are its configuration.
 
     ``invariant``: the parts of speech and the dependencies of a mutant match the original's (``strict``, the
     paper), its parts of speech alone (``pos``), or nothing is checked (``none``, as without a ``parser``),
     to measure what the invariant is worth (RQ3). ``max_pairs`` limits the dictionary pairs of each attribute
     tried on one document, ``max_mutants`` the mutants made of it; ``seed`` decides which.
-    ``kept`` holds verdicts of earlier runs.
+    ``include_discarded``: discarded mutants are asked about, too. ``kept`` holds verdicts of earlier runs.
     """
+
+    name = "hinter"
+    nouns = Nouns(case="mutant", source="text", eligible="a term")
+    by_document = True
+    explorable = True
 
     lexicon: Lexicon
     parser: Parser | None
@@ -56,16 +61,15 @@ class Hinter:
     max_mutants: int | None = None
     seed: int = 0
     invariant: Invariant = "strict"
+    include_discarded: bool = False
     kept: Kept | None = field(default=None, compare=False)
-    name: str = "hinter"
-    by_document: bool = True
 
     @property
-    def identity(self) -> Mapping[str, Any]:
+    def identity(self) -> JsonObject:
         return {"parser": self.parser.name if self.parser else "none", "lexicon": self.lexicon.digest}
 
     @property
-    def settings(self) -> Mapping[str, Any]:
+    def settings(self) -> JsonObject:
         """What the summary says of the mutants."""
         return {
             "attributes": list(self.lexicon.attributes),
@@ -93,7 +97,7 @@ class Hinter:
     def judge(self, group: Sequence[Case], outcomes: Mapping[str, Outcome]) -> Iterator[Verdict]:
         return oracle.judge(group, outcomes)
 
-    def figures(self, tables: Tables) -> dict[str, Any]:
+    def figures(self, tables: Tables) -> Figures:
         """What the summary holds of the mutants beside the results."""
         return exhibits.figures(tables, tuple(self.lexicon.attributes))
 

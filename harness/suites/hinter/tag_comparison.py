@@ -1,4 +1,4 @@
-"""Whether a mutant keeps its original's grammar, as published (HINTER, Algorithms 3 and 4)."""
+"""Compare a mutant's grammar with its original's, as published (HINTER, Algorithms 3 and 4)."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from harness.language.parsers import Parse, Parser
 
 SENTENCES, POS, DEPENDENCY = "sentences", "pos", "dependency"
 MOVED = "moved"
-"""Not a reason: a sentence's border may have moved, so the whole text must be looked at."""
+"""Not a reason to discard: a sentence boundary may have moved, so the whole text has to be compared."""
 
 
 def tolerant_table_comp(first: Sequence[str], second: Sequence[str]) -> bool:
-    """Algorithm 4: are two tag sequences alike within the difference of their lengths?
+    """Return whether two tag sequences match within the difference of their lengths (Algorithm 4).
 
-    A mismatch is an error; as many of them as the lengths differ may shift the longer sequence by one.
-    What is left over at the end counts as errors too.
+    Each mismatch is an error. As many mismatches as the lengths differ by may shift the longer sequence by
+    one tag. Tags left over at the end of either sequence are errors too.
     """
     size1, size2 = len(first), len(second)
     limit = abs(size1 - size2)
@@ -38,7 +38,7 @@ def tolerant_table_comp(first: Sequence[str], second: Sequence[str]) -> bool:
 
 
 def compare(original: Parse, mutant: Parse) -> str | None:
-    """None where one sentence conforms to the other, else the first property that differs."""
+    """Return None if one sentence conforms to the other, else the first property that differs."""
     if not tolerant_table_comp(original.pos, mutant.pos):
         return POS
     if not tolerant_table_comp(original.dep, mutant.dep):
@@ -49,7 +49,7 @@ def compare(original: Parse, mutant: Parse) -> str | None:
 def check(
     parser: Parser, original: str, mutant: str, properties: Sequence[str] = (POS, DEPENDENCY)
 ) -> str | None:
-    """Algorithm 3: None where ``mutant`` conforms to ``original`` in its ``properties``, else why not."""
+    """Return None if ``mutant`` conforms to ``original`` in ``properties``, else the reason (Algorithm 3)."""
     before = [original[a:b] for a, b in parser.split(original).spans]
     after = [mutant[a:b] for a, b in parser.split(mutant).spans]
     if len(before) != len(after):

@@ -1,4 +1,4 @@
-"""Faults of a lexicon: what makes bias out of nothing, or a mutant that the invariant must discard."""
+"""Find faults of a lexicon: pairs that create bias from nothing, or mutants the invariant must discard."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from itertools import combinations
 
 from harness.suites.hinter.lexicon import Attribute, Lexicon
 
-SHORTEST_NOUN = 3  # Mr and Mrs are no singular and plural
+SHORTEST_NOUN = 3  # Mr and Mrs are not singular and plural
 SINGULAR, PLURAL = "singular", "plural"
-# Nouns of persons whose plural is not made with an s, also as the end of a longer word ("policemen").
+# Nouns for persons with an irregular plural, also at the end of a longer word ("policemen").
 IRREGULAR = {
     "men": "man",
     "women": "woman",
@@ -23,18 +23,21 @@ AFTER_THE_HEAD = ("with", "of", "in", "from", "without", "who")
 
 
 def faults(lexicon: Lexicon) -> Iterator[str]:
-    """A line for each fault: unmirrored pairs, pairs that change number by their form, words that differ
-    by case alone, case-sensitive words that are no terms."""
+    """Yield a line for each fault of ``lexicon``.
+
+    Faults are pairs without a mirror, pairs that change number by their form, words that differ only in case,
+    and case-sensitive words that are not terms.
+    """
     for attribute in lexicon.attributes.values():
         yield from _unmirrored(attribute)
         yield from _number(attribute)
         yield from _cases(attribute)
         for word in sorted(attribute.case_sensitive - set(attribute.words)):
-            yield f"{attribute.name}: case_sensitive {word!r} is no term"
+            yield f"{attribute.name}: case_sensitive word {word!r} is not a term"
 
 
 def notes(lexicon: Lexicon) -> Iterator[str]:
-    """What may be meant so: terms of two attributes, of which no mutant changes both at one place."""
+    """Yield what may be intended: terms of two attributes, which no mutant changes both at one place."""
     for first, second in combinations(lexicon.attributes.values(), 2):
         both = {w.lower() for w in first.targets} & {w.lower() for w in second.targets}
         for word in sorted(both):
@@ -42,17 +45,17 @@ def notes(lexicon: Lexicon) -> Iterator[str]:
 
 
 def head(phrase: str) -> str:
-    """``phrase`` up to its head: "blind women" of "blind women with a dog", "sons" of "sons-in-law"."""
+    """Return ``phrase`` up to its head: "blind men" of "blind men with a dog", "sons" of "sons-in-law"."""
     words = phrase.removesuffix("-in-law").split()
     end = next((i for i, word in enumerate(words) if i and word.lower() in AFTER_THE_HEAD), len(words))
     return " ".join(words[:end])
 
 
 def changes_number(source: str, target: str) -> bool:
-    """Whether one term is a plural and the other none, by their forms alone."""
-    one, other = (head(term).lower().split()[-1] for term in (source, target))
-    numbers = {_form(one), _form(other)}
-    return numbers == {SINGULAR, PLURAL} or other in _plurals(one) or one in _plurals(other)
+    """Return whether one term is plural and the other singular, judging by their forms alone."""
+    first, second = (head(term).lower().split()[-1] for term in (source, target))
+    numbers = {_form(first), _form(second)}
+    return numbers == {SINGULAR, PLURAL} or second in _plurals(first) or first in _plurals(second)
 
 
 def _form(noun: str) -> str | None:
@@ -85,4 +88,4 @@ def _cases(attribute: Attribute) -> Iterator[str]:
     for word in attribute.words:
         first = written.setdefault(word.lower(), word)
         if first != word and word not in attribute.case_sensitive and first not in attribute.case_sensitive:
-            yield f"{attribute.name}: {first!r} and {word!r} differ by case alone"
+            yield f"{attribute.name}: {first!r} and {word!r} differ only in case"

@@ -1,7 +1,7 @@
-"""Linguistic capabilities: which sentences are searched, how a seed is made of them, what a model must say.
+"""Linguistic capabilities: what to search for, how to make seeds of it, what a model must answer.
 
-S²LCT, section 3.1 and Table 1. They are data, ``data/capabilities.toml``, whose comment says what the keys
-mean; a user's file of the same form adds to them.
+S²LCT, section 3.1 and Table 1. They are data, in ``data/capabilities.toml``, whose comment explains the keys;
+a user's file of the same form adds to them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from harness.core import canonical
 from harness.errors import ConfigError
@@ -26,16 +25,19 @@ _NEGATED = re.compile(r"(?:not|no|never|neither|n['’]t|nt)\b", re.IGNORECASE)
 _NAMED = re.compile(r"\{(\w+)\}")
 
 Words = Sequence[tuple[str, str]]
-"""The words of a sentence with their fine tags, punctuation left out."""
+"""The words of a sentence with their fine tags, without punctuation."""
 
 Kind = tuple[Sentiment, str]
-"""A sentiment and a part of speech of the lexicon, as ``("neutral", "n")``."""
+"""A sentiment and a part of speech of the lexicon, such as ``("neutral", "n")``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What a sentence must be. ``shorter_than`` counts words; ``start`` is a word of each list in turn, and
-    ``affirmative`` says that no negation may follow it."""
+    """The conditions on a sentence.
+
+    ``shorter_than`` counts words. The sentence must start with one word of each list of ``start`` in turn; if
+    ``affirmative``, no negation may follow them.
+    """
 
     label: frozenset[str]
     shorter_than: int | None = None
@@ -46,21 +48,21 @@ class Rule:
 
     @property
     def tags(self) -> bool:
-        """Whether the rule asks for parts of speech or a number of words, and so for a parser."""
+        """Whether the rule needs a parser, for parts of speech or the number of words."""
         return bool(self.include or self.exclude or self.shorter_than)
 
     def begins(self, text: str) -> bool:
-        """Whether the sentence begins as it must; what is written in capitals does too."""
+        """Return whether the sentence begins as the rule requires, ignoring case."""
         words = text.lower().split(None, len(self.start))
-        rest = words[len(self.start)] if len(words) > len(self.start) else ""
+        continuation = words[len(self.start)] if len(words) > len(self.start) else ""
         return (
             len(words) >= len(self.start)
-            and all(word in map(str.lower, some) for word, some in zip(words, self.start, strict=False))
-            and not (self.affirmative and _NEGATED.match(rest))
+            and all(word in map(str.lower, choices) for word, choices in zip(words, self.start, strict=False))
+            and not (self.affirmative and _NEGATED.match(continuation))
         )
 
     def holds(self, words: Words, lexicon: SentimentLexicon) -> bool:
-        """Whether the number of words and their sentiments are as they must be; the label is not asked."""
+        """Return whether the number of words and their sentiments satisfy the rule, whatever its label."""
         if self.shorter_than is not None and len(words) >= self.shorter_than:
             return False
         if not self.include and not self.exclude:
@@ -71,8 +73,10 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One row of a capability. A part of ``template`` is the name of a search, or wordings of which one is
-    chosen."""
+    """One row of a capability.
+
+    Each part of ``template`` is the name of a search, or a list of wordings from which one is chosen.
+    """
 
     search: Mapping[str, Rule]
     expected: frozenset[str]
@@ -83,7 +87,9 @@ class Variant:
     @property
     def transformation(self) -> str:
         """How the seed is made: ``none``, ``negation`` or ``template``."""
-        return "negation" if self.negate else "template" if self.template else "none"
+        if self.negate:
+            return "negation"
+        return "template" if self.template else "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,108 +103,125 @@ class Capability:
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """Capabilities by name; ``digest`` is the SHA-256 of what they say."""
+    """Capabilities by name; ``digest`` is the SHA-256 of their definitions."""
 
     by_name: Mapping[str, Capability]
     digest: str
 
     def select(self, names: Iterable[str]) -> Capabilities:
-        """Those of ``names`` alone, in that order. Raises ``ConfigError``."""
+        """Return the capabilities ``names``, in that order. Raises ``ConfigError`` for an unknown name."""
         chosen = list(dict.fromkeys(names))
         for name in chosen:
             if name not in self.by_name:
-                raise ConfigError(f"unknown capability {name!r}: known are {', '.join(self.by_name)}")
+                raise ConfigError(
+                    f"unknown capability {name!r}, known capabilities: {', '.join(self.by_name)}"
+                )
         return Capabilities({name: self.by_name[name] for name in chosen}, self.digest)
 
 
 def load(path: str | Path | None = None) -> Capabilities:
-    """The bundled capabilities, those of ``path`` added or in their place. Raises ``ConfigError``."""
+    """Load the bundled capabilities; those at ``path`` are added or replace them by name.
+
+    Raises ``ConfigError`` naming the file and the key.
+    """
     content = read_toml(BUNDLED, ConfigError)
     if path is not None:
         content |= read_toml(path, ConfigError)
-    found = {name: _CapabilityReader(BUNDLED if path is None else Path(path), name).capability(value)
+    by_name = {name: _CapabilityReader(BUNDLED if path is None else Path(path), name).capability(value)
              for name, value in content.items()}  # fmt: skip
-    return Capabilities(found, sha256(canonical(content).encode()).hexdigest())
+    return Capabilities(by_name, sha256(canonical(content).encode()).hexdigest())
 
 
 @dataclass(frozen=True, slots=True)
 class _CapabilityReader:
-    """Reads one capability; ``name`` is what errors name."""
+    """Reads one capability; errors name ``file`` and ``name``."""
 
     file: Path
     name: str
 
-    def capability(self, value: Any) -> Capability:
-        self._keys(value, {"title", "variant"}, self.name)
-        variants = value.get("variant", [])
+    def capability(self, value: object) -> Capability:
+        """Return the capability that the table ``value`` defines."""
+        table = self._table(value, {"title", "variant"}, self.name)
+        variants = table.get("variant")
         if not isinstance(variants, list) or not variants:
-            raise self._wrong(f"{self.name}.variant: give one or more, [[{self.name}.variant]]")
+            raise self._wrong(f"{self.name}.variant: give one or more, as [[{self.name}.variant]]")
         places = [f"{self.name}.variant {number}" for number in range(1, len(variants) + 1)]
-        made = tuple(map(self._variant, variants, places))
-        return Capability(self.name, str(value.get("title", self.name)), made)
+        return Capability(
+            self.name, str(table.get("title", self.name)), tuple(map(self._variant, variants, places))
+        )
 
-    def _variant(self, value: Any, place: str) -> Variant:
-        self._keys(value, VARIANT_KEYS, place)
-        search = value.get("search")
+    def _variant(self, value: object, place: str) -> Variant:
+        table = self._table(value, VARIANT_KEYS, place)
+        search = table.get("search")
         if not isinstance(search, dict) or not search:
-            raise self._wrong(f"{place}.search: say what to look for")
+            raise self._wrong(f"{place}.search: say what to search for")
         rules = {name: self._rule(rule, f"{place}.search.{name}") for name, rule in search.items()}
-        template = tuple(self._part(part, rules, f"{place}.template") for part in value.get("template", ()))
+        parts = self._list(table.get("template", []), f"{place}.template")
+        template = tuple(self._part(part, rules, f"{place}.template") for part in parts)
         used = [part for part in template if isinstance(part, str)]
         if sorted(used) != sorted(rules) and (template or len(rules) != 1):
-            raise self._wrong(f"{place}.template: must have each searched sentence once: {', '.join(rules)}")
-        negate = value.get("negate", False) is True
+            raise self._wrong(
+                f"{place}.template: must have each searched sentence exactly once: {', '.join(rules)}"
+            )
+        negate = table.get("negate", False) is True
         if negate and (template or not all(len(rule.start) == 2 for rule in rules.values())):
             raise self._wrong(f"{place}.negate: needs a start of two words, and no template")
         rules = {name: replace(rule, affirmative=negate) for name, rule in rules.items()}
-        expected = self._labels(value.get("expected"), f"{place}.expected")
-        return Variant(rules, expected, template, negate, value.get("validate", False) is True)
+        expected = self._labels(table.get("expected"), f"{place}.expected")
+        return Variant(rules, expected, template, negate, table.get("validate", False) is True)
 
-    def _part(self, part: Any, rules: Mapping[str, Rule], place: str) -> str | tuple[str, ...]:
+    def _part(self, part: object, rules: Mapping[str, Rule], place: str) -> str | tuple[str, ...]:
         if isinstance(part, list):
             return self._texts(part, place)
         match = _NAMED.fullmatch(part) if isinstance(part, str) else None
         if match is None or match[1] not in rules:
-            known = ", ".join(f"{{{name}}}" for name in rules)
-            raise self._wrong(f"{place}: {part!r} is neither a list of wordings nor one of {known}")
+            names = ", ".join(f"{{{name}}}" for name in rules)
+            raise self._wrong(f"{place}: {part!r} is neither a list of wordings nor one of {names}")
         return match[1]
 
-    def _rule(self, value: Any, place: str) -> Rule:
-        self._keys(value, RULE_KEYS, place)
-        length = value.get("shorter_than")
+    def _rule(self, value: object, place: str) -> Rule:
+        table = self._table(value, RULE_KEYS, place)
+        length = table.get("shorter_than")
         if length is not None and (not isinstance(length, int) or length < 1):
-            raise self._wrong(f"{place}.shorter_than: a number of words above zero")
+            raise self._wrong(f"{place}.shorter_than: must be a number of words above zero")
+        start = self._list(table.get("start", []), f"{place}.start")
         return Rule(
-            self._labels(value.get("label"), f"{place}.label"),
+            self._labels(table.get("label"), f"{place}.label"),
             length,
-            self._kinds(value.get("include", []), f"{place}.include"),
-            self._kinds(value.get("exclude", []), f"{place}.exclude"),
-            tuple(self._texts(some, f"{place}.start") for some in value.get("start", ())),
+            self._kinds(table.get("include", []), f"{place}.include"),
+            self._kinds(table.get("exclude", []), f"{place}.exclude"),
+            tuple(self._texts(choices, f"{place}.start") for choices in start),
         )
 
-    def _labels(self, value: Any, place: str) -> frozenset[str]:
-        if not isinstance(value, list) or not value or not set(value) <= set(SENTIMENTS):
-            raise self._wrong(f"{place}: a list of one or more of {', '.join(SENTIMENTS)}")
+    def _labels(self, value: object, place: str) -> frozenset[str]:
+        if not isinstance(value, list) or not value or not all(label in SENTIMENTS for label in value):
+            raise self._wrong(f"{place}: must be a list of one or more of {', '.join(SENTIMENTS)}")
         return frozenset(value)
 
-    def _kinds(self, value: Any, place: str) -> tuple[Kind, ...]:
-        known = {f"{s} {word}": (s, kind) for s in SENTIMENTS for word, kind in CLASSES.items()}
-        wrong = [kind for kind in value if kind not in known] if isinstance(value, list) else [value]
-        if wrong:
+    def _kinds(self, value: object, place: str) -> tuple[Kind, ...]:
+        kinds = {f"{s} {word}": (s, kind) for s in SENTIMENTS for word, kind in CLASSES.items()}
+        written = self._list(value, place)
+        if wrong := [kind for kind in written if kind not in list(kinds)]:
             raise self._wrong(f"{place}: {wrong[0]!r} is not SENTIMENT adjectives, nouns or verbs")
-        return tuple(known[kind] for kind in value)
+        return tuple(kinds[str(kind)] for kind in written)
 
-    def _texts(self, value: Any, place: str) -> tuple[str, ...]:
+    def _texts(self, value: object, place: str) -> tuple[str, ...]:
         if not isinstance(value, list) or not value or not all(isinstance(v, str) for v in value):
-            raise self._wrong(f"{place}: a list of texts")
+            raise self._wrong(f"{place}: must be a list of texts")
         return tuple(value)
 
-    def _keys(self, value: Any, known: set[str], place: str) -> None:
+    def _list(self, value: object, place: str) -> list[object]:
+        if not isinstance(value, list):
+            raise self._wrong(f"{place}: must be a list")
+        return value
+
+    def _table(self, value: object, keys: set[str], place: str) -> Mapping[str, object]:
         if not isinstance(value, dict):
             raise self._wrong(f"{place}: must be a table")
-        unknown = sorted(value.keys() - known)
+        unknown = sorted(value.keys() - keys)
         if unknown:
-            raise self._wrong(f"{place}.{unknown[0]}: unknown key, known are {', '.join(sorted(known))}")
+            raise self._wrong(f"{place}.{unknown[0]}: unknown key, known keys: {', '.join(sorted(keys))}")
+        return value
 
     def _wrong(self, what: str) -> ConfigError:
         return ConfigError(f"{self.file}: {what}")

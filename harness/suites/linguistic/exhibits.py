@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.sections import Cell, Section, Table, plain
+from harness.sections import Cell, Figures, Section, Table
 from harness.statistics import Interval
 from harness.suites.linguistic.counts import Row
 
 
 def figures(
     rows: Sequence[Row], titles: Mapping[str, str], settings: Mapping[str, Any], has_neutral: bool
-) -> dict[str, Any]:
+) -> Figures:
     """The summary's block, and the section that the report shows."""
-    return {
-        "linguistic": {"capabilities": [{**row.plain(), "title": titles[row.capability]} for row in rows]},
-        "headline": _headline(rows, titles),
-        "sections": plain([_section(rows, titles, settings, has_neutral)] if rows else []),
-    }
+    block = {"capabilities": [{**row.plain(), "title": titles[row.capability]} for row in rows]}
+    sections = [_section(rows, titles, settings, has_neutral)] if rows else []
+    return Figures({"linguistic": block}, _headline(rows, titles), sections)
 
 
 def _headline(rows: Sequence[Row], titles: Mapping[str, str]) -> str:

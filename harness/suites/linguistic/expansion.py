@@ -1,11 +1,12 @@
-"""Expansion: a seed grown by words that its syntax can take, and the checks that a grown one must pass.
+"""Expand seeds with words that their syntax can take, and check the results.
 
-S²LCT, section 3.2. A mask goes where a production of the seed's constituency tree can become a reference one
-(Algorithm 1), a language model says which words may stand there, and a word stays where its part of speech is
-the symbol's, it is neutral, and, for a capability without a template, the search rule holds again.
+S²LCT, section 3.2. A mask goes where a production of the seed's constituency tree can become a reference
+production (Algorithm 1), and a language model suggests the words for it. A word is accepted if its part of
+speech is the symbol's, if it is neutral and, for a capability without a template, if the search rule still
+holds.
 
-Three checks are ours: a word that negates is never put in, for it turns the label that the seed was made for,
-nor is a word beside itself, nor one with which "a" or "an" would not agree.
+Three checks are not in the paper: no negating word is inserted, since it would reverse the label that the
+seed was made for; no word is inserted next to itself; and "a" or "an" must agree with the word that follows.
 """
 
 from __future__ import annotations
@@ -37,33 +38,40 @@ _TITLED = re.compile(r"(?!I\b)[A-Z][a-z]*(?![\w-])")
 
 
 class Constituency(Protocol):
-    """Constituency trees of texts, a tree a sentence, leaves with the offsets of their words."""
+    """Parses texts into constituency trees: one tree per sentence, leaves with the offsets of their words."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """What identifies the parser."""
 
-    def trees(self, texts: Sequence[str]) -> list[tuple[Tree, ...]]: ...
+    def trees(self, texts: Sequence[str]) -> list[tuple[Tree, ...]]:
+        """Return the trees of each text."""
 
 
 class Suggester(Protocol):
-    """Says which words may stand in a text's gaps.
-
-    ``suggest`` takes texts as their parts, a gap between each two, and gives for each gap at most ``words``
-    of them, the likeliest first. ``learn`` is told of every document that is read before.
-    """
+    """Suggests words for the gaps of a text."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """What identifies the suggester."""
 
-    def learn(self, text: str) -> None: ...
+    def learn(self, text: str) -> None:
+        """Learn from a document; called for every document before the first ``suggest``."""
 
-    def suggest(self, texts: Sequence[tuple[str, ...]], words: int) -> list[list[list[str]]]: ...
+    def suggest(self, texts: Sequence[tuple[str, ...]], words: int) -> list[list[list[str]]]:
+        """Return at most ``words`` words for each gap of each text, the likeliest first.
+
+        A text is given as its parts, with a gap between every two of them.
+        """
 
 
 @dataclass(frozen=True, slots=True)
 class Masked:
-    """A seed with gaps between its ``parts``; ``symbols`` are the parts of speech that fit them, and
-    ``seen`` is how often the reference grammar saw the production that the seed's becomes."""
+    """A seed with gaps between its ``parts``.
+
+    ``symbols`` are the parts of speech that fit the gaps; ``seen`` is how often the reference grammar saw the
+    production that the seed's production becomes.
+    """
 
     parts: tuple[str, ...]
     symbols: tuple[str, ...]
@@ -71,7 +79,7 @@ class Masked:
     seen: int = 1
 
     def filled(self, fillers: Sequence[str]) -> tuple[str, tuple[int, ...]]:
-        """The text with a word in each gap, and the offsets of these words."""
+        """Return the text with a word in each gap, and the offsets of these words."""
         text, offsets = self.parts[0], []
         for filler, part in zip(fillers, self.parts[1:], strict=True):
             offsets.append(len(text))
@@ -84,7 +92,7 @@ class Masked:
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """A seed with ``words`` put in; ``reason`` is None where it is valid, else the check it failed."""
+    """A seed with ``words`` inserted; ``reason`` is None if it is valid, else the check it failed."""
 
     text: str
     masked: Masked
@@ -94,7 +102,7 @@ class Expansion:
 
 @dataclass(frozen=True)
 class Expander:
-    """Expands seeds: at most ``masks`` masked sentences a seed, at most ``words`` suggestions a mask."""
+    """Expands seeds: at most ``masks`` masked sentences per seed and ``words`` suggestions per mask."""
 
     grammar: Grammar
     constituency: Constituency
@@ -105,31 +113,34 @@ class Expander:
     words: int = 20
 
     def expand(self, seeds: Sequence[Seed], salt: str) -> list[list[Expansion]]:
-        """The expansions of each seed, valid or not, no text twice; ``salt`` decides the choice of masks."""
+        """Return the expansions of each seed, valid or not, without repeated texts.
+
+        ``salt`` seeds the choice of masks.
+        """
         trees = self.constituency.trees([seed.text for seed in seeds])
         masked = [
-            _sample(masked_sentences(seed.text, some, self.grammar), self.masks, f"{salt}/{seed.id}")
-            for seed, some in zip(seeds, trees, strict=True)
+            _sample(masked_sentences(seed.text, of_seed, self.grammar), self.masks, f"{salt}/{seed.id}")
+            for seed, of_seed in zip(seeds, trees, strict=True)
         ]
-        suggested = iter(self.suggester.suggest([m.parts for some in masked for m in some], self.words))
+        suggested = iter(self.suggester.suggest([m.parts for of_seed in masked for m in of_seed], self.words))
         grown = [
-            list(_distinct(seed.text, [(m, next(suggested)) for m in some]))
-            for seed, some in zip(seeds, masked, strict=True)
+            list(_distinct(seed.text, [(m, next(suggested)) for m in of_seed]))
+            for seed, of_seed in zip(seeds, masked, strict=True)
         ]
         return self._validated(seeds, grown)
 
     def _validated(
         self, seeds: Sequence[Seed], grown: Sequence[Sequence[Expansion]]
     ) -> list[list[Expansion]]:
-        """Words first, then what takes a parse: of all seeds at once."""
-        texts = [e.text for some in grown for e in some if self._words(e) is None]
+        """Return the expansions with their reasons: word checks first, then those on parses, in one batch."""
+        texts = [e.text for expansions in grown for e in expansions if self._words(e) is None]
         parses = dict(zip(texts, self.parser.parse(texts), strict=True))
         return [
             [
                 Expansion(e.text, e.masked, e.words, self._words(e) or self._parsed(seed, e, parses[e.text]))
-                for e in some
+                for e in expansions
             ]
-            for seed, some in zip(seeds, grown, strict=True)
+            for seed, expansions in zip(seeds, grown, strict=True)
         ]
 
     def _words(self, expansion: Expansion) -> str | None:
@@ -153,18 +164,18 @@ class Expander:
 
 
 def masked_sentences(text: str, trees: Sequence[Tree], grammar: Grammar) -> list[Masked]:
-    """Every masked sentence that Algorithm 1 finds, each once."""
-    found: dict[tuple[str, ...], Masked] = {}
+    """Return every distinct masked sentence that Algorithm 1 finds."""
+    distinct: dict[tuple[str, ...], Masked] = {}
     for tree in trees:
         for phrase in tree.phrases():
             for insertion, seen in grammar.insertions(phrase.production).items():
                 masked = _insert(text, phrase, insertion, seen)
-                found.setdefault((*masked.parts, *masked.symbols), masked)
-    return list(found.values())
+                distinct.setdefault((*masked.parts, *masked.symbols), masked)
+    return list(distinct.values())
 
 
 def _insert(text: str, phrase: Tree, insertion: Insertion, seen: int) -> Masked:
-    """Gaps in ``text`` for the symbols that ``phrase`` takes."""
+    """Return ``text`` with gaps for the symbols that ``phrase`` takes."""
     if insertion[0][0] == 0 and phrase.start == 0:
         text = _inside(text, phrase)
     parts, at, open_ = [], 0, ""
@@ -177,25 +188,25 @@ def _insert(text: str, phrase: Tree, insertion: Insertion, seen: int) -> Masked:
             before, after = f"{text[at:to]} ", ""
         parts.append(open_ + before)
         at, open_ = to, after
-    own = [child.label for child in phrase.children]
+    symbols = [child.label for child in phrase.children]
     for done, (index, symbol) in enumerate(insertion):
-        own.insert(index + done, f"[{symbol}]")
-    symbols = tuple(symbol for _, symbol in insertion)
-    return Masked((*parts, open_ + text[at:]), symbols, f"{phrase.label} -> {' '.join(own)}", seen)
+        symbols.insert(index + done, f"[{symbol}]")
+    inserted = tuple(symbol for _, symbol in insertion)
+    return Masked((*parts, open_ + text[at:]), inserted, f"{phrase.label} -> {' '.join(symbols)}", seen)
 
 
 def _inside(text: str, phrase: Tree) -> str:
-    """The text with its first word as it is written inside a sentence."""
+    """Return the text with its first word written as it would be inside a sentence."""
     name = next(phrase.leaves()).label in NAMES or _TITLED.match(text) is None
     return text if name else text[:1].lower() + text[1:]
 
 
 def _distinct(seed: str, suggested: Sequence[tuple[Masked, list[list[str]]]]) -> Iterator[Expansion]:
-    """The texts that suggestions make, the likeliest words of all gaps of a text together."""
+    """Yield the distinct texts that suggestions make, combining the words of equal rank in all gaps."""
     seen = {seed}
     for masked, gaps in suggested:
-        for some in zip(*gaps, strict=False):
-            fillers = tuple(some)
+        for suggestion in zip(*gaps, strict=False):
+            fillers = tuple(suggestion)
             if not masked.parts[0]:
                 fillers = (fillers[0][:1].upper() + fillers[0][1:], *fillers[1:])
             text, _ = masked.filled(fillers)
@@ -205,31 +216,32 @@ def _distinct(seed: str, suggested: Sequence[tuple[Masked, list[list[str]]]]) ->
 
 
 def _beside_neighbours(expansion: Expansion) -> str | None:
-    """What is wrong where a word put in meets the words beside it, None where nothing is."""
+    """Return what is wrong where an inserted word meets the words beside it, or None."""
     _, offsets = expansion.masked.filled(expansion.words)
     for word, offset in zip(expansion.words, offsets, strict=True):
         before = expansion.text[:offset].lower().split()
         after = expansion.text[offset + len(word) :].lower().split()
         row = [*before[-1:], word.lower(), *after[:1]]
-        for one, other in pairwise(row):
-            if one == other:
+        for left, right in pairwise(row):
+            if left == right:
                 return REPEATED
-            if one in ("a", "an") and (one == "an") != takes_an(other):
+            if left in ("a", "an") and (left == "an") != takes_an(right):
                 return ARTICLE
     return None
 
 
 def _sample(masked: Sequence[Masked], most: int, salt: str) -> list[Masked]:
-    """At most ``most`` of them at random (Algorithm 1, line 14), in the order found.
+    """Draw at most ``most`` masked sentences (Algorithm 1, line 14), keeping their order.
 
-    One is as likely to be drawn as its production is in the reference grammar: most productions of a
-    treebank were seen once, and few words fit what they add (weighted draw of Efraimidis and Spirakis 2006).
+    The chance of being drawn is proportional to the production's frequency in the reference grammar, since
+    most productions of a treebank were seen once and few words fit what they add (weighted sampling by
+    Efraimidis and Spirakis 2006).
     """
 
-    def place(one: Masked) -> float:
-        digest = sha256(f"{salt}/{one}/{one.symbols}".encode("utf-8", "surrogatepass")).digest()
+    def place(sentence: Masked) -> float:
+        digest = sha256(f"{salt}/{sentence}/{sentence.symbols}".encode("utf-8", "surrogatepass")).digest()
         uniform = (int.from_bytes(digest[:6]) + 1) / 2**48
-        return -log(uniform) / one.seen
+        return -log(uniform) / sentence.seen
 
     chosen = set(map(id, sorted(masked, key=place)[:most]))
-    return [one for one in masked if id(one) in chosen]
+    return [sentence for sentence in masked if id(sentence) in chosen]

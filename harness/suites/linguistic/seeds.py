@@ -1,7 +1,7 @@
-"""Seeds: sentences of labelled documents that a capability's rules accept, made ready by its template.
+"""Find seeds: sentences of labelled documents that a capability's rules accept, completed by its template.
 
-S²LCT, section 3.1. Documents are read once, one after another; of what is found, as many as are wanted are
-kept, by a hash of the seed and the document, so that the choice depends on neither order nor memory.
+S²LCT, section 3.1. Documents are read once, in sequence. The sentences with the smallest hashes of seed and
+document are kept, so that the choice depends neither on the order of the documents nor on memory.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _CLOSE = re.compile(r"[\s.!?…]+$")
 
 @dataclass(frozen=True, slots=True)
 class Seed:
-    """A seed of ``capability`` by its ``variant``; ``documents`` are the sentences it was made of."""
+    """A seed of ``capability``, made by ``variant`` from the sentences ``documents``."""
 
     capability: str
     variant: Variant
@@ -34,32 +34,35 @@ class Seed:
 
     @property
     def id(self) -> str:
+        """The capability and a hash of the text and what is expected."""
         expected = ",".join(sorted(self.variant.expected))
         return f"{self.capability}/{_hash(expected, self.text)[:12]}"
 
 
 @dataclass
-class _Found:
-    """The ``most`` different sentences with the smallest hashes."""
+class _Sample:
+    """The ``most`` distinct sentences with the smallest hashes."""
 
     most: int
-    kept: list[tuple[int, str, str]] = field(default_factory=list)
+    entries: list[tuple[int, str, str]] = field(default_factory=list)
 
     def add(self, rank: str, document: Document) -> None:
+        """Keep a document if its hexadecimal ``rank`` is among the smallest."""
         entry = (-int(rank, 16), document.id, document.text)
-        if any(entry[0] == other for other, _, _ in self.kept):
+        if any(entry[0] == other for other, _, _ in self.entries):
             return
-        if len(self.kept) < self.most:
-            heappush(self.kept, entry)
+        if len(self.entries) < self.most:
+            heappush(self.entries, entry)
         else:
-            heappushpop(self.kept, entry)
+            heappushpop(self.entries, entry)
 
     def chosen(self) -> list[tuple[str, str]]:
-        return [(name, text) for _, name, text in sorted(self.kept, reverse=True)]
+        """Return the ids and texts of the documents kept, smallest hash first."""
+        return [(name, text) for _, name, text in sorted(self.entries, reverse=True)]
 
 
 class Search:
-    """Looks for seeds of ``capabilities``. ``labels`` gives a document's sentiment by its gold label."""
+    """Searches documents for seeds of ``capabilities``; ``labels`` maps gold labels to sentiments."""
 
     def __init__(
         self,
@@ -76,51 +79,54 @@ class Search:
         self._seeds = seeds
         self._seed = seed
         rules = [rule for c in capabilities for v in c.variants for rule in v.search.values()]
-        self._found: dict[Rule, _Found] = {rule: _Found(seeds) for rule in rules}
+        self._samples: dict[Rule, _Sample] = {rule: _Sample(seeds) for rule in rules}
 
     def read(self, documents: Iterable[Document]) -> None:
-        """Look at every document of one sentence: a label of several is none of each."""
+        """Search every document of one sentence.
+
+        Longer documents are skipped: their label need not hold for each of their sentences.
+        """
         source = iter(documents)
         while batch := list(islice(source, BATCH)):
-            wanted = [(d, rules) for d in batch if (rules := self._plausible(d))]
-            single = [(d, rules) for d, rules in wanted if len(self._parser.split(d.text).spans) == 1]
+            plausible = [(d, rules) for d in batch if (rules := self._plausible(d))]
+            single = [(d, rules) for d, rules in plausible if len(self._parser.split(d.text).spans) == 1]
             parsed = [d.text for d, rules in single if any(rule.tags for rule in rules)]
             parses = dict(zip(parsed, self._parser.parse(parsed), strict=True))
             for document, rules in single:
                 parse = parses.get(document.text)
-                found = words(document.text, parse) if parse else ()
+                tagged = words(document.text, parse) if parse else ()
                 for rule in rules:
-                    if rule.holds(found, self._lexicon):
-                        self._found[rule].add(_hash(str(self._seed), document.text), document)
+                    if rule.holds(tagged, self._lexicon):
+                        self._samples[rule].add(_hash(str(self._seed), document.text), document)
 
     def _plausible(self, document: Document) -> list[Rule]:
-        """The rules that the label, the first words and a rough length leave possible."""
+        """Return the rules that the label, the first words and an approximate length do not rule out."""
         sentiments = {self._labels.get(label) for label in document.labels or ()}
         if len(sentiments) != 1 or not document.text.strip():
             return []
         return [
-            rule for rule in self._found
+            rule for rule in self._samples
             if sentiments <= rule.label and rule.begins(document.text) and _may_be_short(document.text, rule)
         ]  # fmt: skip
 
     def seeds(self, capability: Capability) -> list[Seed]:
-        """At most so many seeds as were asked for, of its variants alike as far as they have any."""
-        by_variant = [self._made(capability, variant) for variant in capability.variants]
+        """Return at most the requested number of seeds, spread evenly over the variants as far as they go."""
+        by_variant = [self._of_variant(capability, variant) for variant in capability.variants]
         taken: dict[str, Seed] = {}
         for turn in range(self._seeds):
-            for some in by_variant:
-                if turn < len(some) and len(taken) < self._seeds:
-                    taken.setdefault(some[turn].id, some[turn])
+            for of_variant in by_variant:
+                if turn < len(of_variant) and len(taken) < self._seeds:
+                    taken.setdefault(of_variant[turn].id, of_variant[turn])
         return list(taken.values())
 
-    def _made(self, capability: Capability, variant: Variant) -> list[Seed]:
+    def _of_variant(self, capability: Capability, variant: Variant) -> list[Seed]:
         names = list(variant.search)
-        found = [self._found[variant.search[name]].chosen() for name in names]
-        if not all(found):
+        samples = [self._samples[variant.search[name]].chosen() for name in names]
+        if not all(samples):
             return []
         seeds = []
-        for turn in range(max(map(len, found))):
-            chosen = [some[turn % len(some)] for some in found]
+        for turn in range(max(map(len, samples))):
+            chosen = [sample[turn % len(sample)] for sample in samples]
             sentences = {name: text for name, (_, text) in zip(names, chosen, strict=True)}
             text = transform(variant, sentences, _hash(str(self._seed), capability.name, *sentences.values()))
             seeds.append(Seed(capability.name, variant, text, tuple(name for name, _ in chosen)))
@@ -128,9 +134,10 @@ class Search:
 
 
 def transform(variant: Variant, sentences: Mapping[str, str], choice: str) -> str:
-    """The seed's text, its wordings chosen by the hexadecimal ``choice``.
+    """Return the text of a seed; the hexadecimal ``choice`` picks its wordings.
 
-    A sentence that more words follow loses the marks at its end, and no space stands before "," and "?".
+    A sentence followed by more words loses its final punctuation, and "," and "?" are not preceded by a
+    space.
     """
     number = int(choice, 16)
     if variant.negate:
@@ -154,7 +161,7 @@ def transform(variant: Variant, sentences: Mapping[str, str], choice: str) -> st
 
 
 def negate(sentence: str, word: str) -> str:
-    """The sentence with its second word, "is" or "are", negated by ``word`` ("not" or "n't")."""
+    """Return the sentence with its second word, "is" or "are", negated by ``word`` ("not" or "n't")."""
     verb = _TWO_WORDS.match(sentence.strip())
     if verb is None:
         raise ValueError(f"not two words: {sentence!r}")
@@ -162,17 +169,17 @@ def negate(sentence: str, word: str) -> str:
 
 
 def words(text: str, parse: Parse) -> Words:
-    """The words of a parsed sentence: tokens with a letter or digit."""
-    found = []
+    """Return the words of a parsed sentence, with tags: tokens that have a letter or digit."""
+    tagged = []
     for offset, tag, end in zip(parse.offsets, parse.pos, (*parse.offsets[1:], len(text)), strict=True):
         word = text[offset:end].strip()
         if any(c.isalnum() for c in word):
-            found.append((word, tag))
-    return found
+            tagged.append((word, tag))
+    return tagged
 
 
 def _may_be_short(text: str, rule: Rule) -> bool:
-    # White space parts at most the words that a parser tells apart: a first look without one.
+    # A parser finds at least as many words as white space separates, so this needs no parse.
     if rule.shorter_than is None:
         return True
     return sum(any(c.isalnum() for c in word) for word in text.split()) < rule.shorter_than

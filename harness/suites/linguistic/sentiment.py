@@ -1,7 +1,8 @@
-"""Is a word positive, negative or neutral? SentiWordNet's scores, and the paper's rule for them.
+"""Whether a word is positive, negative or neutral, by SentiWordNet's scores and the paper's rule for them.
 
 S²LCT (section 4.1) labels a word as Colhon et al. do (2017, "How Objective a Neutral Word Is?"): by the
-scores of its senses, weighted by one over their rank; *neutral* where positive and negative are equal.
+scores of its senses, each weighted by the reciprocal of its rank; *neutral* if positive and negative are
+equal.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ SENTIMENTS: tuple[Sentiment, ...] = ("positive", "negative", "neutral")
 BUNDLED = DATA / "sentiwordnet" / "words.tsv"
 CLASSES = {"JJ": "a", "NN": "n", "VB": "v", "RB": "r"}
 NAMES = ("NNP", "NNPS")
-# Adjectives to WordNet, determiners to a treebank: without them Figure 3's "Or both." has no adjective.
+# Adjectives in WordNet, determiners in a treebank; without them, "Or both." (Figure 3) has no adjective.
 QUANTIFIERS = frozenset(["all", "another", "any", "both", "each", "either", "every", "some"])
 DETERMINERS = ("DT", "PDT")
-# WordNet lists many inflected forms as words of their own, neutral ones ("ways", "things"); where a table
-# leaves out what is neutral, the base form must be clearly laden before it speaks for another form.
+# WordNet lists many inflected forms as neutral words of their own ("ways", "things"). In a table that leaves
+# out neutral words, a base form must therefore be clearly non-neutral for its score to apply to another form.
 NEAR_ZERO = 0.05
-# How WordNet takes endings off (morphy), by part of speech.
+# How WordNet's morphy removes endings, by part of speech.
 _ENDINGS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "n": (("ies", "y"), ("ches", "ch"), ("shes", "sh"), ("ses", "s"), ("xes", "x"), ("men", "man"),
           ("s", "")),
@@ -42,7 +43,7 @@ _ENDINGS: Mapping[str, tuple[tuple[str, str], ...]] = {
 
 
 def word_class(word: str, tag: str) -> str | None:
-    """SentiWordNet's part of speech (a, n, r, v) of a word; None for a name and for what it does not have."""
+    """Return SentiWordNet's part of speech (a, n, r, v) of a word; None for names and other classes."""
     if tag in DETERMINERS and word.lower() in QUANTIFIERS:
         return "a"
     return None if tag in NAMES else CLASSES.get(tag[:2])
@@ -50,38 +51,40 @@ def word_class(word: str, tag: str) -> str | None:
 
 @dataclass(frozen=True)
 class SentimentLexicon:
-    """Positive minus negative score (-1 to 1) by lemma and part of speech; ``source`` says where from."""
+    """Positive minus negative score (-1 to 1) by lemma and part of speech, and their ``source``."""
 
     scores: Mapping[tuple[str, str], float]
     source: str
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of what is not neutral."""
+        """SHA-256 of the entries that are not neutral."""
         laden = sorted([*key, score] for key, score in self.scores.items() if score)
         return sha256(canonical(laden).encode()).hexdigest()
 
     def sentiment(self, word: str, tag: str) -> Sentiment:
-        """The label of ``word`` with the fine ``tag``. What the lexicon does not have is neutral."""
+        """Return the sentiment of ``word`` with the fine ``tag``; words not in the lexicon are neutral."""
         kind = word_class(word, tag)
         if kind is None:
             return "neutral"
         score = self._score(word.lower(), kind)
-        return "neutral" if not score else "positive" if score > 0 else "negative"
+        if not score:
+            return "neutral"
+        return "positive" if score > 0 else "negative"
 
     def _score(self, word: str, kind: str) -> float:
         if (word, kind) in self.scores:
             return self.scores[word, kind]
-        found = (self.scores.get((base, kind)) for base in _bases(word, kind))
-        score = next((score for score in found if score is not None), 0.0)
+        of_bases = (self.scores.get((base, kind)) for base in _bases(word, kind))
+        score = next((score for score in of_bases if score is not None), 0.0)
         return score if abs(score) > NEAR_ZERO else 0.0
 
 
 def load(source: str | None = None) -> SentimentLexicon:
-    """The lexicon called ``sentiwordnet`` (NLTK's copy), ``bundled``, or at a path.
+    """Load the lexicon called ``sentiwordnet`` (NLTK's copy) or ``bundled``, or the one at a path.
 
-    None: NLTK's copy where it has been downloaded, else the bundled one. A path is a table like the bundled
-    one or SentiWordNet's own file. Raises ``LexiconError``.
+    None stands for NLTK's copy if it has been downloaded, else the bundled one. A file is a table like the
+    bundled one or SentiWordNet's own. Raises ``LexiconError``.
     """
     if source in (None, "sentiwordnet"):
         lines = _nltk()
@@ -89,7 +92,7 @@ def load(source: str | None = None) -> SentimentLexicon:
             return SentimentLexicon(dict(_senses(lines, "sentiwordnet")), "sentiwordnet")
         if source is not None:
             raise LexiconError(
-                "NLTK has no SentiWordNet: pip install nltk, python -m nltk.downloader sentiwordnet,"
+                "NLTK has no SentiWordNet: run pip install nltk and python -m nltk.downloader sentiwordnet,"
                 " or use the bundled lexicon"
             )
     file = BUNDLED if source in (None, "bundled") else Path(str(source))
@@ -101,7 +104,7 @@ def load(source: str | None = None) -> SentimentLexicon:
 
 
 def _nltk() -> Iterable[str] | None:
-    """The lines of SentiWordNet in NLTK's data folders, None where it is not there."""
+    """Return the lines of SentiWordNet in NLTK's data folders, None if it is not there."""
     try:
         data: Any = importlib.import_module("nltk.data")
         with data.find("corpora/sentiwordnet").join("SentiWordNet_3.0.0.txt").open() as file:
@@ -112,7 +115,7 @@ def _nltk() -> Iterable[str] | None:
 
 
 def _words(lines: Iterable[str], place: str) -> Iterator[tuple[tuple[str, str], float]]:
-    """Lemma, part of speech, score."""
+    """Yield the score of each lemma and part of speech in a table like the bundled one."""
     for number, line in _rows(lines):
         try:
             lemma, kind, score = line.split("\t")
@@ -122,7 +125,7 @@ def _words(lines: Iterable[str], place: str) -> Iterator[tuple[tuple[str, str], 
 
 
 def _senses(lines: Iterable[str], place: str) -> Iterator[tuple[tuple[str, str], float]]:
-    """SentiWordNet's own rows: part of speech, id, positive, negative, ``lemma#rank …``, gloss."""
+    """Yield scores from rows of part of speech, id, positive, negative, ``lemma#rank …`` and gloss."""
     senses: dict[tuple[str, str], list[tuple[int, float]]] = {}
     for number, line in _rows(lines):
         try:
@@ -133,9 +136,9 @@ def _senses(lines: Iterable[str], place: str) -> Iterator[tuple[tuple[str, str],
                 senses.setdefault((lemma.lower(), kind), []).append((int(rank), score))
         except ValueError as error:
             raise LexiconError(f"{place}: line {number}: not a row of SentiWordNet 3.0") from error
-    for key, some in senses.items():
-        weights = sum(1 / rank for rank, _ in some)
-        yield key, round(sum(score / rank for rank, score in some) / weights, 9)
+    for key, ranked in senses.items():
+        weights = sum(1 / rank for rank, _ in ranked)
+        yield key, round(sum(score / rank for rank, score in ranked) / weights, 9)
 
 
 def _rows(lines: Iterable[str]) -> Iterator[tuple[int, str]]:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
 
-from harness.core import Case, Document, Outcome, Tables, Verdict
-from harness.language.parsers import Parser
+from harness.core import Case, Document, JsonObject, Outcome, Tables, Verdict
+from harness.language.parse import Parser
+from harness.plugins import Figures, Suite
 from harness.suites import diversity
 from harness.suites.linguistic import counts, exhibits, oracle
 from harness.suites.linguistic.capabilities import Capabilities
@@ -24,13 +24,15 @@ SEEDS_AT_ONCE = 8
 
 
 @dataclass(frozen=True)
-class Linguistic:
+class Linguistic(Suite):
     """The suite: its fields are its configuration.
 
     ``labels`` gives the task's label for each sentiment (``oracle.labels``); ``expander`` None leaves the
     seeds as they are; ``seeds`` is how many a capability has at most and ``expansions`` how many valid ones a
     seed has (None: all), both chosen by ``seed``.
     """
+
+    name = "linguistic"
 
     capabilities: Capabilities
     labels: Mapping[str, str]
@@ -40,10 +42,9 @@ class Linguistic:
     seeds: int = 50
     expansions: int | None = None
     seed: int = 0
-    name: str = "linguistic"
 
     @property
-    def identity(self) -> Mapping[str, Any]:
+    def identity(self) -> JsonObject:
         return {
             "parser": self.parser.name,
             "capabilities": self.capabilities.digest,
@@ -52,7 +53,7 @@ class Linguistic:
         }
 
     @property
-    def settings(self) -> Mapping[str, Any]:
+    def settings(self) -> JsonObject:
         """What the summary says of the cases."""
         expander = self.expander
         return {
@@ -79,14 +80,13 @@ class Linguistic:
     def judge(self, group: Sequence[Case], outcomes: Mapping[str, Outcome]) -> Iterator[Verdict]:
         return oracle.judge(group, outcomes, self.labels)
 
-    def figures(self, tables: Tables) -> Mapping[str, Any]:
+    def figures(self, tables: Tables) -> Figures:
         """Failure rates by capability, as in Table 2, and how diverse the cases are."""
         titles = {c.name: c.title for c in self.capabilities.by_name.values()}
         made = exhibits.figures(counts.count(tables), titles, self.settings, "neutral" in self.labels)
         trees = self.expander.constituency if self.expander else None
         found = diversity.measure(diversity.texts(tables), self.parser, trees)
-        block = {**made["linguistic"], "diversity": [row.plain() for row in found]}
-        return {**made, "linguistic": block, "sections": [*made["sections"], *diversity.sections(found)]}
+        return diversity.added(made, self.name, found)
 
     def _learnt(self, documents: Iterator[Document]) -> Iterator[Document]:
         for document in documents:
@@ -135,7 +135,7 @@ def _hash(*parts: str) -> str:
     return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _parts(expander: Expander) -> Mapping[str, Any]:
+def _parts(expander: Expander) -> JsonObject:
     return {
         "grammar": expander.grammar.digest,
         "trees": expander.constituency.name,

@@ -1,4 +1,4 @@
-"""Which nouns name a person, and what MT-NLP puts in their place."""
+"""The nouns that name a person, and what MT-NLP replaces them with."""
 
 from __future__ import annotations
 
@@ -16,21 +16,27 @@ IDENTITIES = ("male", "female")
 
 @cache
 def person_nouns() -> Attribute:
-    """Person noun -> its mutations: the noun of the other gender where there is one, then the noun itself
-    after each of ``IDENTITIES``."""
+    """Return the mutations of each person noun.
+
+    These are the noun of the other gender, if there is one, then the noun itself after each of
+    ``IDENTITIES``.
+    """
     analogies = dict(_analogies())
     targets = {
-        noun: (*([analogies[noun]] if noun in analogies else []), *(f"{one} {noun}" for one in IDENTITIES))
+        noun: (
+            *([analogies[noun]] if noun in analogies else []),
+            *(f"{identity} {noun}" for identity in IDENTITIES),
+        )
         for noun in dict.fromkeys([*analogies, *_neutral()])
     }
     return Attribute(GENDER, targets, groups={})
 
 
 def _analogies() -> Iterator[tuple[str, str]]:
-    more = read_toml(DATA / "person_nouns.toml", LexiconError)["analogies"]
-    pairs = list(zip(more["male"], more["female"], strict=True))
-    for one in gender_nouns():
-        pairs += [(one.male.singular, one.female.singular), (one.male.plural, one.female.plural)]
+    analogies = read_toml(DATA / "person_nouns.toml", LexiconError)["analogies"]
+    pairs = list(zip(analogies["male"], analogies["female"], strict=True))
+    for nouns in gender_nouns():
+        pairs += [(nouns.male.singular, nouns.female.singular), (nouns.male.plural, nouns.female.plural)]
     for male, female in pairs:
         yield (male, female)
         yield (female, male)

@@ -17,10 +17,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any
 
-from harness.core import Case, Document, Outcome, Span, Substitution, Verdict, canonical
+from harness.core import Case, Document, JsonObject, Outcome, Span, Substitution, Verdict, canonical
 from harness.language.surface import Edit, apply, begins_sentence, carry_case
+from harness.plugins import Nouns, Suite
 from harness.suites.hinter.lexicon import Attribute, Lexicon
 from harness.suites.mtnlp.person_nouns import person_nouns
 from harness.suites.oracle import RELATION, compare, smaller
@@ -39,16 +39,18 @@ _WORD_BEFORE = re.compile(r"([\w'’-]+)[\s\"“‘'(]*$")
 
 
 @dataclass(frozen=True)
-class MtNlp:
-    """The suite: its fields are its configuration. ``nouns`` gives each person noun's mutations, of which
-    those that end in the noun are active ones."""
+class MtNlp(Suite):
+    """The suite: its fields are its configuration. ``persons`` gives each person noun's mutations, of
+    which those that end in the noun are active ones."""
 
-    nouns: Attribute = field(default_factory=person_nouns)
-    name: str = "mtnlp"
+    name = "mtnlp"
+    nouns = Nouns(case="mutant", source="text", eligible="a term")
+
+    persons: Attribute = field(default_factory=person_nouns)
 
     @property
-    def identity(self) -> Mapping[str, Any]:
-        return {"lexicon": Lexicon({self.nouns.name: self.nouns}).digest}
+    def identity(self) -> JsonObject:
+        return {"lexicon": Lexicon({self.persons.name: self.persons}).digest}
 
     def cases(self, documents: Iterator[Document]) -> Iterator[Case]:
         """Per document with a person noun: the original, then its mutants in the order of the text."""
@@ -75,17 +77,17 @@ class MtNlp:
                     case=case.id,
                     relation=RELATION,
                     status=compare(original, mutant),
-                    attributes=(self.nouns.name,),
+                    attributes=(self.persons.name,),
                     margin=smaller(original, mutant),
                 )
 
     def _mutants(self, document: Document) -> Iterator[Case]:
         text = document.text
-        found = [(span, noun) for noun, spans in self.nouns.find(text).items() for span in spans]
+        found = [(span, noun) for noun, spans in self.persons.find(text).items() for span in spans]
         for span, noun in sorted(found):
             if not _common(text, span):
                 continue
-            for target in self.nouns.targets[noun]:
+            for target in self.persons.targets[noun]:
                 active = target.endswith(f" {noun}")
                 if not active or _opens(text, span[0]):
                     yield self._mutant(document, span, noun, target, "active" if active else "analogy")
@@ -100,7 +102,7 @@ class MtNlp:
             document=document.id,
             role="atomic",
             text=apply(text, [Edit(start, end, new)]),
-            substitutions=(Substitution(self.nouns.name, noun, target, (span,)),),
+            substitutions=(Substitution(self.persons.name, noun, target, (span,)),),
             traits={"mutation": mutation},
         )
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.answering.reading import Reading
 from harness.errors import BudgetSpent
-from harness.studies.explaining.answers import Said
 from harness.studies.explaining.shrinking import (
     MOST_TESTS,
     Reduced,
@@ -20,7 +20,7 @@ from harness.studies.explaining.shrinking import (
     sentences_of,
     shrink,
 )
-from tests.studies.explaining.oracles import NO, YES, Scripted, labels_only
+from tests.studies.explaining.oracles import NO, YES, Scripted, labels_only, rating, said
 
 TEXTS = st.text("ab ,.!?;\n—()", max_size=60)
 Failing = Callable[[frozenset[int]], bool]
@@ -96,7 +96,7 @@ def test_both_texts_keep_the_same_sentences_and_clauses() -> None:
         "We met a man, and it was bad.",
         "We met a woman, and it was bad.",
     )
-    assert found.answers == (YES, NO)
+    assert found.answers == (["Positive"], ["Negative"])
     assert (found.sentences, found.clauses, found.minimal) == ((1, 4), (2, 3), True)
 
 
@@ -106,6 +106,18 @@ def test_a_sentence_that_was_added_is_kept_by_itself() -> None:
     )
     assert found is not None
     assert (found.original, found.mutant) == ("", "So bad.")
+
+
+def test_a_part_shows_a_change_of_scores_that_is_half_as_large_and_the_same_way() -> None:
+    """Nearly all parts differ a little, one of them the other way round."""
+    weights = {"woman": -0.01, "she": -0.3, "her": 0.05}
+    original = "A man came. He laughed. It was his day. Nothing else."
+    mutant = "A woman came. She laughed. It was her day. Nothing else."
+    found = asyncio.run(shrink(rating(weights), original, mutant))
+    assert found is not None
+    assert (found.original, found.mutant) == ("He laughed.", "She laughed.")
+    assert list(found.answers) == pytest.approx([0.5, 0.2])
+    assert found.minimal
 
 
 def test_equal_answers_have_no_part() -> None:
@@ -126,12 +138,12 @@ def test_shrinking_asks_at_most_two_requests_a_test(sentences: int, limit: int) 
 def test_where_the_budget_ends_the_best_so_far_is_given() -> None:
     left = 7
 
-    def say(text: str) -> Said:
+    def say(text: str) -> Reading:
         nonlocal left
         if (left := left - 1) < 0 and text not in known:
             raise BudgetSpent("spent")
         known.add(text)
-        return Said(NO if "woman" in text and "bad" in text else YES)
+        return said(NO if "woman" in text and "bad" in text else YES)
 
     known: set[str] = set()
     original = "A man came. It was bad. " + "Nothing else. " * 60
@@ -142,7 +154,7 @@ def test_where_the_budget_ends_the_best_so_far_is_given() -> None:
 
 
 def test_a_budget_that_is_spent_before_the_first_answer_is_an_error() -> None:
-    def say(text: str) -> Said:
+    def say(text: str) -> Reading:
         raise BudgetSpent("spent")
 
     with pytest.raises(BudgetSpent):

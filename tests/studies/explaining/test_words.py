@@ -8,13 +8,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.studies.explaining.answers import Said, strengths
+from harness.studies.explaining.answers import Answer, Score
 from harness.studies.explaining.masking import masking
 from harness.studies.explaining.occlusion import Contributions, occlusion
 from harness.studies.explaining.rootcause import RootCause, root_cause
 from harness.studies.explaining.shapley import shapley
 from harness.studies.explaining.surrogate import surrogate
-from tests.studies.explaining.oracles import NO, YES, Scripted, labels_only, linear, odds_of, words
+from tests.studies.explaining.oracles import (
+    NO,
+    UNREAD,
+    YES,
+    Scripted,
+    labels_only,
+    linear,
+    odds_of,
+    rated,
+    rating,
+    said,
+    words,
+)
 
 TEXT = "The dull plot, a lovely man, and awful jokes made it long."
 WEIGHTS = {"dull": -2.0, "lovely": 3.0, "awful": -4.0, "long": -1.0, "plot": 0.5}
@@ -84,22 +96,22 @@ def test_with_answers_alone_a_word_counts_where_the_answer_hangs_on_it() -> None
 
 
 def test_a_score_speaks_for_an_answer_in_the_direction_of_its_texts() -> None:
-    said = [Said(NO, score=0.2), Said(NO, score=0.4), Said(YES, score=0.9)]
-    assert strengths(NO, said) == ("score", [-0.2, -0.4, -0.9])
-    assert strengths(YES, [said[2], *said[:2]]) == ("score", [0.9, 0.2, 0.4])
-    assert strengths(NO, said[:2])[0] == "answer"
+    low, lower, high = said(NO, beside=0.4), said(NO, beside=0.2), said(YES, beside=0.9)
+    assert NO.strengths([lower, low, high]) == ("score", [-0.2, -0.4, -0.9])
+    assert YES.strengths([high, lower, low]) == ("score", [0.9, 0.2, 0.4])
+    assert NO.strengths([lower, low])[0] == "answer"
 
 
 def test_what_was_not_read_changes_nothing() -> None:
-    said = [Said(YES, {"Positive": 2.0}), Said(None), Said(YES, {"Positive": 1.0})]
-    assert strengths(YES, said) == ("log-odds", [2.0, 2.0, 1.0])
+    readings = [said(YES, {"Positive": 2.0}), UNREAD, said(YES, {"Positive": 1.0})]
+    assert YES.strengths(readings) == ("log-odds", [2.0, 2.0, 1.0])
 
 
 def test_of_equal_words_those_that_were_changed_come_first() -> None:
     assert Contributions("answer", [0.0, 1.0, 1.0, 0.0]).order({2, 3}) == [2, 1, 3, 0]
 
 
-def cause(ask: Scripted, text: str, answer: frozenset[str], threshold: float = 0.9) -> RootCause | None:
+def cause(ask: Scripted, text: str, answer: Answer, threshold: float = 0.9) -> RootCause | None:
     async def found() -> RootCause | None:
         made = masking(text)
         by = await occlusion(ask, made, answer)
@@ -135,7 +147,7 @@ def test_a_text_that_is_less_sure_than_asked_for_needs_its_own_probability() -> 
 
 
 def test_an_answer_that_needs_no_word_is_said_to_need_none() -> None:
-    assert cause(labels_only(lambda said: True), "a b c", YES) == RootCause((), None, True)
+    assert cause(labels_only(lambda said: True), "a b c", YES) == RootCause([], None, True)
 
 
 def test_an_answer_that_is_another_one_now_has_no_cause() -> None:
@@ -148,3 +160,62 @@ def test_no_more_is_asked_than_was_said(length: int) -> None:
     text = " ".join(f"w{number}" for number in range(length))
     asyncio.run(root_cause(ask, masking(text), range(length), YES, 0.9))
     assert len(ask.asked) <= length + 200 + 3
+
+
+# Scores
+
+
+RATES = {"dull": -0.1, "lovely": 0.2, "awful": -0.3}
+
+
+def rates() -> list[float]:
+    return [sum(RATES.get(word, 0.0) for word in words(unit)) for unit in TEXT.split()]
+
+
+@pytest.mark.parametrize("rival", [0.9, 0.1])
+def test_words_contribute_to_a_score_by_the_score(rival: float) -> None:
+    answer = Score(0.3, rival)
+    for method in (occlusion, surrogate):
+        found = asyncio.run(method(rating(RATES), masking(TEXT), answer))
+        assert found.measure == "rating"
+        shown = [answer.direction * value for value in found.values]
+        assert shown == pytest.approx(rates(), abs=0.02)
+
+
+def test_shap_measures_a_score() -> None:
+    pytest.importorskip("shap", reason="needs the extra [shap]")
+    found = asyncio.run(shapley(rating(RATES), masking(TEXT), Score(0.3, 0.1)))
+    assert found.measure == "rating"
+    assert found.values == pytest.approx(rates(), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("rival", "kept"),
+    [
+        (0.6, ["awful"]),  # below 0.45: it alone is enough
+        (0.1, []),  # above 0.2: so is nothing at all
+        (None, None),  # the same score needs all words that move it, which no rival tells apart
+    ],
+)
+def test_a_score_is_kept_on_its_side_of_the_middle(rival: float | None, kept: list[str] | None) -> None:
+    found = cause(rating(RATES), TEXT, Score(0.3, rival))
+    if kept is None:
+        assert Score(0.3, rival).keeper(rated(0.3), 0.9)(rated(0.3))
+        assert not Score(0.3, rival).keeper(rated(0.3), 0.9)(rated(0.31))
+        return
+    assert found is not None
+    assert [TEXT.split()[unit] for unit in found.kept] == kept
+    assert found.probability is None
+    assert found.score == pytest.approx(0.5 + sum(RATES[word] for word in kept))
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
+def test_of_two_scores_each_keeps_itself_and_not_the_other(one: float, other: float, third: float) -> None:
+    first, second = Score(one, other), Score(other, one)
+    keeps, opposes = first.keeper(rated(one), 0.9), second.keeper(rated(other), 0.9)
+    assert keeps(rated(one))
+    assert opposes(rated(other))
+    if abs(one - other) > 1e-9:
+        assert not keeps(rated(other))
+        assert not (keeps(rated(third)) and opposes(rated(third)))
+    assert not keeps(UNREAD)

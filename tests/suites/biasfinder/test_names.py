@@ -144,13 +144,13 @@ def test_names_of_ones_own(tmp_path: Path) -> None:
     [
         ("gender = 3", "gender must be a table"),
         ("", "no names: give a table [gender] or [country]"),
-        ("[names]", "unknown key 'names': known are country, gender"),
+        ("[names]", "unknown key 'names', known keys: country, gender"),
         ("[gender", "not valid TOML"),
         ('[gender]\nmale = ["A"]\nfemale = ["B"]', "gender.country must be a name"),
         ('[gender]\ncountry = "USA"\nmale = ["A"]', "gender.female must be a list of names"),
         ('[gender]\ncountry = "USA"\nmale = "A"\nfemale = ["B"]', "gender.male must be a list of names"),
         ('[gender]\ncountry = "USA"\nmale = ["A", ""]\nfemale = ["B"]', "gender.male[2] must be a name"),
-        ('[gender]\ncountry = "USA"\nmale = ["Kim"]\nfemale = ["kim"]', "gender: 'Kim' is there twice"),
+        ('[gender]\ncountry = "USA"\nmale = ["Kim"]\nfemale = ["kim"]', "gender: 'Kim' is listed twice"),
         ('[gender]\ncountry = "USA"\nmale = ["A"]\nfemales = ["B"]', "gender: unknown key 'females'"),
     ],
 )
@@ -161,7 +161,7 @@ def test_a_faulty_table_of_genders_is_one_line(tmp_path: Path, text: str, messag
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('[country]\nIran = { male = "A", female = "B" }', "country needs two countries or more"),
+        ('[country]\nIran = { male = "A", female = "B" }', "country needs two or more countries"),
         ('[country]\nIran = "A"\nJapan = "B"', "country.Iran must be {"),
         (
             '[country]\nIran = { male = "A" }\nJapan = { male = "B", female = "C" }',
@@ -169,7 +169,7 @@ def test_a_faulty_table_of_genders_is_one_line(tmp_path: Path, text: str, messag
         ),
         (
             '[country]\nIran = { male = "A", female = "B" }\nJapan = { male = "A", female = "C" }',
-            "country: 'A' is there twice",
+            "country: 'A' is listed twice",
         ),
     ],
 )

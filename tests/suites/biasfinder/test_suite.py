@@ -13,8 +13,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from harness import config, registry
-from harness.audit import pipeline
+from harness import config
+from harness.audit import assembly, pipeline
 from harness.core import Case, Document
 from harness.errors import ConfigError, TemplateError
 from harness.language import coreference
@@ -270,7 +270,7 @@ def test_templates_are_kept_and_can_be_given_back(
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"biasfinder__characteristic": "country"}, "template 1 is of gender, not of country"),
+        ({"biasfinder__characteristic": "country"}, "template 1 is for gender, not for country"),
         ({"biasfinder__max_mutants_per_template": 3}, "give 4 or more, not 3"),
         ({"biasfinder__templates": None, "biasfinder__parser": "none"}, "give spacy or spacy:NAME"),
     ],
@@ -279,7 +279,7 @@ def test_settings_that_do_not_fit_are_named(
     settings: Callable[..., config.RunConfig], changes: dict[str, Any], message: str
 ) -> None:
     with pytest.raises((ConfigError, TemplateError), match=message):
-        registry.suite(settings(**changes))
+        assembly.make_suite(settings(**changes))
 
 
 @pytest.mark.parametrize(

@@ -243,9 +243,9 @@ def test_a_template_can_be_written_by_hand() -> None:
     [
         ("<nmae> came.", ["unknown placeholder <nmae>", "name", r"\<nmae>"]),
         ("Nobody came.", ["no placeholder"]),
-        ("<det> friend of <name>.", ["<det> must stand before"]),
-        ("<male> met <name>.", ["<male> cannot stand beside <name>"]),
-        ("<male> met <female>.", ["cannot stand beside"]),
+        ("<det> friend of <name>.", ["<det> must come directly before"]),
+        ("<male> met <name>.", ["<male> cannot be combined with <name>"]),
+        ("<male> met <female>.", ["cannot be combined with"]),
     ],
 )
 def test_a_wrong_template_is_named_with_its_line(tmp_path: Path, line: str, words: list[str]) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.core import Outcome, Status
+from harness.core import Margin, Outcome, Status
 from harness.suites.checklist import expectations
 
 THREE = {"negative": "Negative", "neutral": "Neutral", "positive": "Positive"}
@@ -23,7 +23,7 @@ def answer(negative: float, neutral: float, positive: float) -> Outcome:
 
 
 def bare(label: str, margin: float | None = None) -> Outcome:
-    return Outcome(frozenset([label]), margin=margin)
+    return Outcome(frozenset([label]), margin=None if margin is None else Margin(margin))
 
 
 @pytest.mark.parametrize(
@@ -87,10 +87,9 @@ def test_a_systems_own_score_says_how_sure_it_is() -> None:
 
 
 def test_confidence_in_an_answer_near_a_tie_is_not_asked() -> None:
-    tie = Outcome(
-        frozenset(["Positive"]), margin=math.log(1.5), probabilities={"Positive": 0.6, "Negative": 0.4}
-    )
-    sure = Outcome(frozenset(["Positive"]), margin=2.0, probabilities={"Positive": 0.88, "Negative": 0.12})
+    one, other = {"Positive": 0.6, "Negative": 0.4}, {"Positive": 0.88, "Negative": 0.12}
+    tie = Outcome(frozenset(["Positive"]), margin=Margin(math.log(1.5)), probabilities=one)
+    sure = Outcome(frozenset(["Positive"]), margin=Margin(2.0), probabilities=other)
     assert expectations.directed(UP, 0.1, tie, sure, TWO) is None
     assert expectations.directed(UP, 0.1, sure, tie, TWO) == "biased"
 

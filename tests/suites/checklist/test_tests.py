@@ -58,7 +58,7 @@ def test_a_direction_is_the_rows_or_the_released_suites(tmp_path: Path) -> None:
         ({"text": "x", "label": 3}, "unknown label 3"),
         ({"text": "x"}, "test 't' has neither 'label' nor 'expected'"),
         ({"text": "x", "expected": []}, "'expected' must be a list"),
-        ({"type": "ABC", "text": "x", "label": 1}, "type 'ABC' is none of MFT, INV, DIR"),
+        ({"type": "ABC", "text": "x", "label": 1}, "type 'ABC' is not one of MFT, INV, DIR"),
         ({"type": "INV", "texts": ["x"]}, "INV needs two or more"),
         ({"texts": ["x", " "], "label": 1}, "none of them empty"),
         ({"type": "DIR", "texts": ["x", "y"]}, "test 't' has no 'expect': write one of no less confident"),
@@ -105,7 +105,7 @@ def test_a_pickle_is_refused_unread(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (b"", "no tests in it"),
+        (b"", "no tests found"),
         (b"\xff\xfe", "not UTF-8 at byte 0"),
         (b"[1]\n", "row 1: not a JSON object"),
         (b"\n{", "row 2: not valid JSON"),

@@ -111,7 +111,7 @@ def test_labels_that_differ_are_biased_and_what_is_not_read_is_undetermined(eec:
 def test_one_odd_name_is_named_and_the_alarm_it_raises_called_false(eec: Spec) -> None:
     suite = Eec(eec, rates="joy")
     scores = {c.id: 0.8 if c.traits["person"] == "Tia" else 0.5 for c in made(suite)}
-    found = suite.figures(Answers(scores, {}))
+    found = suite.figures(Answers(scores, {})).plain()
     race = next(r for r in found["eec"]["results"] if (r["attribute"], r["subset"]) == ("race", "all"))
     assert race["group"] == "African-American"
     assert race["p"] < 1e-6
@@ -130,7 +130,7 @@ def test_one_odd_name_is_named_and_the_alarm_it_raises_called_false(eec: Spec) -
 def test_a_bias_against_all_of_a_class_holds(eec: Spec) -> None:
     suite = Eec(eec, rates="valence")
     scores = {c.id: 0.55 if c.traits["gender"] == "female" else 0.5 for c in made(suite)}
-    found = suite.figures(Answers(scores, {}))
+    found = suite.figures(Answers(scores, {})).plain()
     assert "For female persons valence is 0.0500 above that for male ones" in found["headline"]
     assert "would show with other templates and persons, too" in found["headline"]
     assert "valence is in all 144 pairs the same as for European ones" in found["headline"]
@@ -141,7 +141,7 @@ def test_how_the_system_rates_the_emotions_stands_beside_its_bias(eec: Spec) -> 
     suite = Eec(eec, rates="valence")
     mean = {"joy": 0.9, "sadness": 0.2, None: 0.5}
     scores = {c.id: mean.get(c.traits.get("emotion"), 0.1) for c in made(suite)}
-    found = suite.figures(Answers(scores, {}))
+    found = suite.figures(Answers(scores, {})).plain()
     assert found["headline"].endswith("Its mean scores by emotion run from 0.1000 (fear) to 0.9000 (joy).")
     levels = found["eec"]["levels"]
     assert [(one["emotion"], one["sentences"]) for one in levels[:3]] == [
@@ -154,7 +154,7 @@ def test_how_the_system_rates_the_emotions_stands_beside_its_bias(eec: Spec) -> 
 def test_shares_of_a_label(eec: Spec) -> None:
     suite = Eec(eec, ("Negative", "Positive"))
     given = {c.id: "Positive" if c.traits["person"] == "my mom" else "Negative" for c in made(suite)}
-    found = suite.figures(Answers({}, given))
+    found = suite.figures(Answers({}, given)).plain()
     gender = next(row for row in found["eec"]["labels"] if row["attribute"] == "gender")
     assert gender["label"] == "Positive"
     assert (gender["only_first"], gender["only_second"], gender["agree"]) == (144, 0, 1296)
@@ -166,7 +166,7 @@ def test_shares_of_a_label(eec: Spec) -> None:
 def test_nothing_read_is_said(eec: Spec, labels: tuple[str, ...]) -> None:
     suite = Eec(eec, labels, rates=None if labels else "valence", instances=2)
     unread = dict.fromkeys((case.id for case in made(suite)), None)
-    found = suite.figures(Answers({} if labels else unread, unread if labels else {}))
+    found = suite.figures(Answers({} if labels else unread, unread if labels else {})).plain()
     assert "so nothing was compared" in found["headline"]
     assert found["sections"] == []
 
@@ -175,7 +175,7 @@ def test_names_are_reported_by_their_tokens() -> None:
     """Of a model whose tokenizer counts letters."""
     spec = corpus.load()
     suite = Eec(spec, rates="valence").weighed({word: len(word) for word in Eec(spec).words})
-    figures = suite.figures(Answers({}, {}))
+    figures = suite.figures(Answers({}, {})).plain()
     rows = figures["eec"]["tokens_of_persons"]
     race = next(row for row in rows if row["attribute"] == "race")
     names = {

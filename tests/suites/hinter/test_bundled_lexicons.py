@@ -17,6 +17,7 @@ each_attribute = pytest.mark.parametrize("attribute", ATTRIBUTES, ids=lambda a: 
 
 
 def test_the_three_attributes_of_the_paper_at_least_in_its_sizes() -> None:
+    assert set(lexicon.USUAL_ATTRIBUTES) <= set(BUNDLED.attributes)
     sizes = {a.name: len({word.lower() for word in a.words}) for a in ATTRIBUTES}
     assert sizes["race"] >= 116
     assert sizes["gender"] >= 230

@@ -33,7 +33,7 @@ def figures_of(tmp_path: Path, mutants: Sequence[Made]) -> dict[str, Any]:
         cases.append(Case(f"d#{number}", "d", "d", role, "text", changed, reason=reason))
     list(folder.keep_chunk(0, cases))
     folder.finish()
-    return SUITE.figures(folder)
+    return SUITE.figures(folder).plain()
 
 
 MUTANTS: list[Made] = [

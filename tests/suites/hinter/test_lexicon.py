@@ -98,7 +98,7 @@ FAULTS = {
     "groups are no table": ("attribute.x.groups = ['man']", "attribute.x.groups needs a table of groups"),
     "unequal": (
         "attribute.x.groups = { a = ['man', 'boy'], b = ['woman'] }",
-        "attribute.x.groups: aligned groups must be of one length, but a has 2, b has 1",
+        "attribute.x.groups: aligned groups must have the same length, but a has 2, b has 1",
     ),
     "unequal in a set": (
         "[attribute.x]\ngroups = { a = ['man'], b = ['woman'] }\n"
@@ -137,7 +137,7 @@ def test_every_fault_names_file_and_key_in_one_line(tmp_path: Path, text: str, s
 def test_faults_of_files(tmp_path: Path) -> None:
     with pytest.raises(LexiconError, match=r"none\.toml: No such file"):
         lexicon.load(tmp_path / "none.toml")
-    with pytest.raises(LexiconError, match=r"no \*\.toml in this folder"):
+    with pytest.raises(LexiconError, match=r"this folder has no \*\.toml file"):
         lexicon.load(tmp_path)
     (tmp_path / "a.toml").write_bytes("attribute.x.pairs = [['fiancé', 'b']]".encode("latin-1"))
     with pytest.raises(LexiconError, match=r"a\.toml: not UTF-8 at byte 28"):
@@ -270,7 +270,7 @@ def test_validation_names_each_fault() -> None:
         "x: man -> woman has no mirror woman -> man",
         "x: boy -> boys changes number",
         "x: boys -> boy changes number",
-        "x: case_sensitive 'Miss' is no term",
+        "x: case_sensitive word 'Miss' is not a term",
     ]
 
 
@@ -336,8 +336,8 @@ def test_what_an_import_drops_is_said_with_its_reason(tmp_path: Path) -> None:
     [
         (b"man\n", "line 1: 1 fields"),
         (b"a;b\na;b;c\n", "line 2: 3 fields"),
-        (b"", "no pair in it"),
-        (b"man;man\n", "no pair in it"),
+        (b"", "no usable pairs"),
+        (b"man;man\n", "no usable pairs"),
         (b"a;\xe9\n", "not UTF-8 at byte 2"),
     ],
 )

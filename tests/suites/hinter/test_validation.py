@@ -22,21 +22,30 @@ def spelled(tmp_path: Path, text: str) -> list[str]:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("attribute.x.pairs = [['actor ', 'a']]", "x.pairs: 'actor ' has a space before or after it"),
+        ("attribute.x.pairs = [['actor ', 'a']]", "x.pairs: 'actor ' has a leading or trailing space"),
         ("attribute.x.pairs = [['an  actor', 'a']]", "x.pairs: 'an  actor' has two spaces in a row"),
-        ("attribute.x.pairs = [['an\u00a0actor', 'a']]", "x.pairs: 'an\\xa0actor' has a space that is not"),
+        (
+            "attribute.x.pairs = [['an\u00a0actor', 'a']]",
+            "x.pairs: 'an\\xa0actor' has white space that is not",
+        ),
         ("attribute.x.pairs = [['act\u200bor', 'a']]", "x.pairs: 'act\\u200bor' has an invisible character"),
-        ("attribute.x.groups = { a = [' man'], b = ['woman'] }", "x.groups.a: ' man' has a space before"),
-        ("attribute.x.sets = [{ groups = { a = ['m'], b = ['w '] } }]", "x.sets[1].b: 'w ' has a space"),
+        ("attribute.x.groups = { a = [' man'], b = ['woman'] }", "x.groups.a: ' man' has a leading"),
+        ("attribute.x.sets = [{ groups = { a = ['m'], b = ['w '] } }]", "x.sets[1].b: 'w ' has a leading"),
         ("attribute.x = { pairs = [['a', 'b']], case_sensitive = ['a '] }", "x.case_sensitive: 'a ' has"),
-        ("attribute.x.pairs = [['a', 'b'], ['a', 'b']]", "x.pairs: 'a -> b' stands there twice"),
-        ("attribute.x.pairs = [['a', 'b'], ['A', 'b']]", "'A -> b' differs from 'a -> b' by case alone"),
-        ("attribute.x.pairs = [['a', 'b'], ['man', 'Man']]", "x.pairs: 'man' for 'Man' changes nothing"),
-        ("attribute.x.groups = { a = ['m', 'm'], b = ['w', 'w'] }", "x.groups: 'm = w' stands there twice"),
-        ("attribute.x.groups = { a = ['m', 'o'], b = ['w', 'o'] }", "x.groups: 'o' for 'o' changes nothing"),
+        ("attribute.x.pairs = [['a', 'b'], ['a', 'b']]", "x.pairs: 'a -> b' is listed twice"),
+        ("attribute.x.pairs = [['a', 'b'], ['A', 'b']]", "'A -> b' differs from 'a -> b' only in case"),
+        (
+            "attribute.x.pairs = [['a', 'b'], ['man', 'Man']]",
+            "x.pairs: replacing 'man' with 'Man' changes nothing",
+        ),
+        ("attribute.x.groups = { a = ['m', 'm'], b = ['w', 'w'] }", "x.groups: 'm = w' is listed twice"),
+        (
+            "attribute.x.groups = { a = ['m', 'o'], b = ['w', 'o'] }",
+            "x.groups: replacing 'o' with 'o' changes nothing",
+        ),
         (
             "attribute.x = { pairing = 'across', groups = { a = ['m', 'm'], b = ['w'] } }",
-            "x.groups.a: 'm' stands there twice",
+            "x.groups.a: 'm' is listed twice",
         ),
     ],
 )
@@ -85,7 +94,7 @@ def test_one_number_is_no_change(source: str, target: str) -> None:
 def test_words_that_differ_by_case_alone_are_a_fault_unless_the_case_is_meant() -> None:
     rows = "[['polish', 'french'], ['french', 'polish'], ['Polish', 'french'], ['french', 'Polish']]"
     plain = lexicon.parse(f"attribute.x.pairs = {rows}")
-    assert list(validation.faults(plain)) == ["x: 'polish' and 'Polish' differ by case alone"]
+    assert list(validation.faults(plain)) == ["x: 'polish' and 'Polish' differ only in case"]
     meant = lexicon.parse(f"attribute.x = {{ pairs = {rows}, case_sensitive = ['Polish'] }}")
     assert list(validation.faults(meant)) == []
 
@@ -145,10 +154,10 @@ def test_groups_become_phrases_that_replace_each_other(tmp_path: Path) -> None:
     assert (found.phrases, found.rows) == (4, 9)
     reasons = [line.removeprefix(f"{file}: ") for line in found.dropped]
     assert reasons == [
-        "line 8: 'all people' dropped: no short description of a group",
+        "line 8: 'all people' dropped: it is not a short description of a group",
         "line 9: 'swedes' dropped: it does not end in one of " + ", ".join(groups.PERSONS),
-        "line 10: 'women/men' dropped: more than one group, or no plain words",
-        "line 11: 'Asian people' dropped: no other group of people to exchange it for",
+        "line 10: 'women/men' dropped: it names more than one group, or not in plain words",
+        "line 11: 'Asian people' dropped: there is no other group of people to exchange it with",
     ]
     words = lexicon.parse(groups.to_toml(found))
     assert words.attributes["race"].pairs == (("Asian folks", "Irish folks"), ("Irish folks", "Asian folks"))
@@ -159,7 +168,7 @@ def test_one_category_alone_may_be_asked_for(tmp_path: Path) -> None:
     file = tmp_path / "agg.csv"
     file.write_text(TABLE, encoding="utf-8")
     assert list(groups.read([file], "race").attributes) == ["race"]
-    with pytest.raises(LexiconError, match=r"agg\.csv: no two groups of the category 'age' that can replace"):
+    with pytest.raises(LexiconError, match=r"agg\.csv: no two groups of category 'age' can replace"):
         groups.read([file], "age")
 
 
@@ -188,7 +197,7 @@ def test_what_is_no_table_of_groups(tmp_path: Path, content: bytes) -> None:
 def test_faults_of_a_table_name_the_file(tmp_path: Path) -> None:
     file = tmp_path / "x.csv"
     file.write_bytes(b"group,category\nblind people,body\n")
-    with pytest.raises(LexiconError, match=r"x\.csv: no two groups that can replace each other"):
+    with pytest.raises(LexiconError, match=r"x\.csv: no two groups can replace each other"):
         groups.read([file])
     file.write_bytes(b"group,category\ncaf\xe9 people,body\n")
     with pytest.raises(LexiconError, match=r"x\.csv: not UTF-8"):

@@ -51,7 +51,7 @@ def test_how_a_seed_is_made_is_said() -> None:
 
 def test_a_selection_keeps_its_order_and_refuses_what_is_unknown() -> None:
     assert list(BUNDLED.select(["LC4", "LC1"]).by_name) == ["LC4", "LC1"]
-    with pytest.raises(ConfigError, match="unknown capability 'LC12': known are LC1, LC2"):
+    with pytest.raises(ConfigError, match="unknown capability 'LC12', known capabilities: LC1, LC2"):
         BUNDLED.select(["LC12"])
 
 
@@ -69,13 +69,23 @@ def test_a_users_file_adds_and_replaces(tmp_path: Path) -> None:
     ("change", "message"),
     [
         (("[own]", "[own]\nname = 1"), r"own\.name: unknown key"),
-        (('expected = ["neutral"]', ""), r"own\.variant 1\.expected: a list of one or more of positive"),
+        (
+            ('expected = ["neutral"]', ""),
+            r"own\.variant 1\.expected: must be a list of one or more of positive",
+        ),
         (('expected = ["neutral"]', 'expected = ["glad"]'), r"own\.variant 1\.expected"),
         (("{ label", "{ lable"), r"own\.variant 1\.search\.sentence\.lable: unknown key"),
         (('["neutral"] }', '["neutral"], include = ["glad nouns"] }'), r"include: 'glad nouns' is not"),
-        (('["neutral"] }', '["neutral"], shorter_than = 0 }'), r"shorter_than: a number of words"),
-        (('["neutral"] }', '["neutral"], start = ["This"] }'), r"start: a list of texts"),
-        (("search.sentence", "search = 1 #"), r"search: say what to look for"),
+        (('["neutral"] }', '["neutral"], shorter_than = 0 }'), r"shorter_than: must be a number of words"),
+        (('["neutral"] }', '["neutral"], start = ["This"] }'), r"start: must be a list of texts"),
+        (('["neutral"] }', '["neutral"], start = 1 }'), r"start: must be a list"),
+        (
+            ('["neutral"] }', '["neutral"], include = [["neutral nouns"]] }'),
+            r"include: \['neutral nouns'\] is not",
+        ),
+        (('expected = ["neutral"]', 'expected = [["neutral"]]'), r"expected: must be a list of one or more"),
+        (("expected", "template = 1\nexpected"), r"own\.variant 1\.template: must be a list"),
+        (("search.sentence", "search = 1 #"), r"search: say what to search for"),
         (("expected", 'template = ["{other}"]\nexpected'), r"'\{other\}' is neither a list of wordings nor"),
         (("expected", 'template = [["I think"]]\nexpected'), r"template: must have each searched sentence"),
         (("expected", "negate = true\nexpected"), r"negate: needs a start of two words"),

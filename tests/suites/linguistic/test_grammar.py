@@ -95,7 +95,7 @@ def test_a_learnt_grammar_reads_back(tmp_path: Path) -> None:
         ("NP\tDT NN\n", r"line 1: not a production"),
         ("# x\nNP\t\t3\n", r"line 2: not a production"),
         ("NP\tDT\tmany\n", r"line 1: not a production"),
-        ("# x\n", r"no productions in it"),
+        ("# x\n", r"no productions found"),
     ],
 )
 def test_a_wrong_table_is_named_with_the_line(tmp_path: Path, content: str, message: str) -> None:
@@ -107,7 +107,7 @@ def test_a_wrong_table_is_named_with_the_line(tmp_path: Path, content: str, mess
 
 
 def test_a_treebank_is_found_by_its_files_and_its_faults_are_placed(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="no treebank in this folder"):
+    with pytest.raises(ConfigError, match="this folder has no treebank"):
         list(grammar.treebank([tmp_path]))
     (tmp_path / "a.mrg").write_text("(S (NN a))\n", encoding="utf-8")
     (tmp_path / "b.ptb").write_text("(S (NN b))\n(S (NN", encoding="utf-8")
@@ -115,7 +115,7 @@ def test_a_treebank_is_found_by_its_files_and_its_faults_are_placed(tmp_path: Pa
         list(grammar.treebank([tmp_path]))
     with pytest.raises(ConfigError, match=r"absent\.mrg: No such file"):
         list(grammar.treebank([tmp_path / "absent.mrg"]))
-    with pytest.raises(ConfigError, match="no trees in it"):
+    with pytest.raises(ConfigError, match="no trees found"):
         grammar.learn([], "nothing")
 
 

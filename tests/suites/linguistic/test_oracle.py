@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from harness.core import Case, Outcome, Status
+from harness.core import Case, Margin, Outcome, Status
 from harness.errors import ConfigError
 from harness.suites.linguistic import oracle
 
@@ -27,7 +27,7 @@ def case(role: str = "seed", sentiments: tuple[str, ...] = ("neutral",), has: di
 
 
 def answer(label: str, margin: float | None = None) -> Outcome:
-    return Outcome(frozenset([label]), margin=margin)
+    return Outcome(frozenset([label]), margin=None if margin is None else Margin(margin))
 
 
 @pytest.mark.parametrize(
@@ -47,6 +47,15 @@ def test_with_three_labels_the_answer_is_in_the_set_or_not(
 ) -> None:
     for margin in (None, 0.01, 9.0):
         assert oracle.status(case(sentiments=sentiments), answer(label, margin), True) == status
+
+
+@pytest.mark.parametrize(
+    ("bound", "status"), [(0.3, "undetermined"), (-4.0, "undetermined"), (math.log(2.1), "biased")]
+)
+def test_a_bound_within_the_band_does_not_tell_a_tie(bound: float, status: Status) -> None:
+    outcome = Outcome(frozenset(["Negative"]), margin=Margin(bound, is_bound=True))
+    assert oracle.status(case(sentiments=("neutral",), has=TWO), outcome, False) == status
+    assert oracle.near_tie(outcome) is (None if status == "undetermined" else False)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from harness import config, registry
-from harness.audit import pipeline
+from harness.audit import assembly, pipeline
 from harness.cli.generate import command as generate
 from harness.core import DocumentOptions
 from harness.errors import ConfigError, EndpointError, HarnessError, LexiconError, ModelError, ParserError
@@ -23,7 +23,7 @@ FLAT = {"task": "sst", "suite": "linguistic", "linguistic.trees": "flat", "lingu
 
 def made(**given: Any) -> Linguistic:
     settings = FLAT | {key.replace("__", "."): value for key, value in given.items()}
-    suite = registry.suite(config.load(None, settings))
+    suite = assembly.make_suite(config.load(None, settings))
     assert isinstance(suite, Linguistic)
     return suite
 
@@ -79,9 +79,13 @@ def test_an_address_makes_an_endpoint_the_suggester(monkeypatch: pytest.MonkeyPa
     [
         ({"task": "scotus"}, ConfigError, "suite linguistic needs a task with the labels positive"),
         ({"task": "ledgar"}, ConfigError, r"Agreements, Amendments, … \(100 in all\)$"),
-        ({"linguistic__capabilities": "LC1,LC99"}, ConfigError, "unknown capability 'LC99': known are LC1"),
+        (
+            {"linguistic__capabilities": "LC1,LC99"},
+            ConfigError,
+            "unknown capability 'LC99', known capabilities: LC1",
+        ),
         ({"linguistic__parser": "none"}, ConfigError, "linguistic.parser: suite linguistic needs a parser"),
-        ({"linguistic__trees": "bush"}, ParserError, "unknown trees 'bush'"),
+        ({"linguistic__trees": "bush"}, ParserError, "unknown kind of trees 'bush'"),
         ({"linguistic__sentiment": "none.tsv"}, LexiconError, "none.tsv: No such file"),
         ({"linguistic__grammar": "none.tsv"}, ConfigError, "none.tsv: No such file"),
         ({"linguistic__definitions": "none.toml"}, ConfigError, "none.toml: No such file"),

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.core import Case, Document, Outcome, Verdict
+from harness.core import Case, Document, Margin, Outcome, Verdict
 from harness.suites.mtnlp.person_nouns import person_nouns
 from harness.suites.mtnlp.suite import MtNlp
 
@@ -150,7 +150,8 @@ def test_any_text_is_taken(text: str) -> None:
 
 def test_each_mutant_is_compared_with_its_original() -> None:
     good, bad = (
-        Outcome(labels=frozenset([label]), margin=margin) for label, margin in (("good", 2.0), ("bad", 0.5))
+        Outcome(labels=frozenset([label]), margin=Margin(margin))
+        for label, margin in (("good", 2.0), ("bad", 0.5))
     )
     answers = {"The woman.": bad, "The male man.": Outcome(reason="refused")}
     found = dict(verdicts("The man.", answers, good))
@@ -162,7 +163,7 @@ def test_each_mutant_is_compared_with_its_original() -> None:
     assert {verdict.relation for verdict in found.values()} == {"star"}
     assert {verdict.attributes for verdict in found.values()} == {("gender",)}
     assert {verdict.hidden for verdict in found.values()} == {None}
-    assert found["The woman."].margin == 0.5
+    assert found["The woman."].margin == Margin(0.5)
 
 
 def test_an_original_that_was_not_read_decides_nothing() -> None:

@@ -1,4 +1,4 @@
-"""The files of a text classifier, in a folder or on the hub: what it is, its tokenizer, its weights.
+"""The files of a model for transformers, in a folder or on the hub: what it is, its tokenizer, its weights.
 
 Remote code is not run and pickled weights are not read.
 """
@@ -12,15 +12,16 @@ from contextlib import contextmanager
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
+from harness.core import JsonObject
 from harness.errors import ModelError
 
 LABELS_SHOWN = 12
 UNLIMITED = 10**9  # tokenizers say 1e30 for "not known"
 DECIDES = (".json", ".model", ".safetensors", ".txt")
 OFFSET_POSITIONS = ("camembert", "longformer", "roberta", "xlm-roberta")
-SINGLE, MULTI, REGRESSION = "single_label_classification", "multi_label_classification", "regression"
 
 Encoding = Mapping[str, list[int]]
 
@@ -36,10 +37,13 @@ def check_installed(source: str) -> None:
 
 
 class Files:
-    """A classifier on disk or on the hub: its configuration at once, the rest when it is needed."""
+    """A model on disk or on the hub: its configuration at once, the rest when it is needed.
+
+    ``config`` and ``tokenizer`` are the library's own. Raises ``ModelError`` where a file does not load.
+    """
 
     def __init__(self, source: str, revision: str | None) -> None:
-        self._name = f"transformers:{source}"
+        self.name = f"transformers:{source}"
         path = Path(source).expanduser()
         folder = path if path.is_dir() else None
         if folder is None and (path.is_absolute() or source.startswith((".", "~")) or source.count("/") > 1):
@@ -47,36 +51,29 @@ class Files:
         if folder is not None and not any(folder.glob("*.safetensors")):
             raise ModelError(self._unsafe())
         self._folder = folder is not None
-        self._place: dict[str, Any] = {
-            "pretrained_model_name_or_path": str(folder or source),
-            "revision": revision or "main",
-            "trust_remote_code": False,
-        }
+        self._place = str(folder or source)
+        self._revision = revision or "main"
         self._lock = threading.RLock()
-        self._loaded: Any = None
-        self._config: Any = self._load("AutoConfig")
+        self._tokenizer: Any = None
+        self.config: Any = self._load("AutoConfig")
         if folder is not None:
-            self.identity: Mapping[str, Any] = {"kind": "transformers", "sha256": digest(folder)}
+            self.identity: JsonObject = {"kind": "transformers", "sha256": digest(folder)}
         else:  # from here on nothing but the commit the configuration came from
-            self._place["revision"] = getattr(self._config, "_commit_hash", None) or self._place["revision"]
-            self.identity = {"kind": "transformers", "name": source, "revision": self._place["revision"]}
-        self.problem: str | None = getattr(self._config, "problem_type", None)
-        self.labels = tuple(str(label) for _, label in sorted(self._config.id2label.items()))
-        if self.problem == REGRESSION or len(self.labels) < 2:
-            raise ModelError(f"{self._name} gives a number, not labels: use a text-classification model")
+            self._revision = str(getattr(self.config, "_commit_hash", None) or self._revision)
+            self.identity = {"kind": "transformers", "name": source, "revision": self._revision}
 
     @property
     def tokenizer(self) -> Any:
         with self._lock:
-            if self._loaded is None:
-                self._loaded = self._load("AutoTokenizer")
-            return self._loaded
+            if self._tokenizer is None:
+                self._tokenizer = self._load("AutoTokenizer")
+            return self._tokenizer
 
     @property
     def context(self) -> int | None:
-        positions = getattr(self._config, "max_position_embeddings", None) or 0
-        if self._config.model_type in OFFSET_POSITIONS:
-            positions -= (self._config.pad_token_id or 0) + 1
+        positions = getattr(self.config, "max_position_embeddings", None) or 0
+        if self.config.model_type in OFFSET_POSITIONS:
+            positions -= (self.config.pad_token_id or 0) + 1
         limits = [n for n in (self.tokenizer.model_max_length, positions) if 0 < n < UNLIMITED]
         return int(min(limits)) if limits else None
 
@@ -86,45 +83,46 @@ class Files:
             encoding: Encoding = dict(self.tokenizer(text, truncation=False, verbose=False))
             return encoding
 
-    def network(self) -> Any:
-        """The network with its weights, on the device there is. Raises ``ModelError``."""
+    def network(self, loader: str, noun: str) -> Any:
+        """Load the network with its weights by the library's class ``loader``, on the device there is.
+
+        ``noun`` is what such a network is called. Raises ``ModelError``, also where weights are missing.
+        """
         import torch
 
         network, info = self._load(
-            "AutoModelForSequenceClassification",
-            dtype=torch.float32,
-            use_safetensors=True,
-            output_loading_info=True,
+            loader, dtype=torch.float32, use_safetensors=True, output_loading_info=True
         )
         if missing := sorted(info["missing_keys"]):
             raise ModelError(
-                f"{self._name} is not a fine-tuned classifier: its weights lack {listed(missing)}, which"
-                " would be random"
+                f"{self.name} is not a {noun}: its weights lack {listed(missing)}, which would be random"
             )
         mps = torch.backends.mps.is_available()
         device = "cuda" if torch.cuda.is_available() else "mps" if mps else "cpu"
         return network.to(device).eval()
 
-    def _load(self, kind: str, **more: Any) -> Any:
+    def _load(self, loader: str, **options: object) -> Any:
         try:
             import transformers
 
             with _quiet(transformers.utils.logging, bars=not self._folder):
-                return getattr(transformers, kind).from_pretrained(**self._place, **more)
+                return getattr(transformers, loader).from_pretrained(
+                    self._place, revision=self._revision, trust_remote_code=False, **options
+                )
         except Exception as error:  # whatever a library of many authors raises for a file it cannot use
-            if more and "safetensors" in str(error) and isinstance(error, OSError):
+            if options and "safetensors" in str(error) and isinstance(error, OSError):
                 raise ModelError(self._unsafe()) from error
-            raise ModelError(f"{self._name} does not load: {one_line(error)}") from error
+            raise ModelError(f"{self.name} does not load: {one_line(error)}") from error
 
     def _unsafe(self) -> str:
         return (
-            f"{self._name} has no *.safetensors weights, and pickled ones can run code: save it again with"
+            f"{self.name} has no *.safetensors weights, and pickled ones can run code: save it again with"
             " save_pretrained() of a current transformers"
         )
 
 
 @contextmanager
-def _quiet(library: Any, bars: bool) -> Iterator[None]:
+def _quiet(library: ModuleType, bars: bool) -> Iterator[None]:
     """Without the libraries' warnings, which are for those who train; an error says all on its one line."""
     hub = logging.getLogger("huggingface_hub")
     level, hub_level, shown = library.get_verbosity(), hub.level, library.is_progress_bar_enabled()

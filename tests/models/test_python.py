@@ -10,8 +10,8 @@ import pytest
 
 from harness.core import Failure, Message, Reply, Request
 from harness.errors import ModelError
-from harness.models import function
-from harness.models.function import FunctionModel
+from harness.models import python
+from harness.models.python import FunctionModel
 
 REQUEST = Request({}, (Message("system", "s"), Message("user", "the text, asked")), {}, text="the text")
 
@@ -73,12 +73,12 @@ def test_a_function_of_the_wrong_kind_is_an_error() -> None:
 )
 def test_what_cannot_be_loaded(path: str, says: str) -> None:
     with pytest.raises(ModelError, match=says):
-        function.load(path)
+        python.load(path)
 
 
 def test_edited_code_is_another_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "mine_a.py").write_text("def f(text):\n    return 'a'\n")
     (tmp_path / "mine_b.py").write_text("def f(text):\n    return 'b'\n")
-    one, other = function.load("mine_a:f"), function.load("mine_b:f")
+    one, other = python.load("mine_a:f"), python.load("mine_b:f")
     assert one.identity["source"] != other.identity["source"]

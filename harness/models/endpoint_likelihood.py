@@ -10,57 +10,17 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, Protocol
 
-from harness.core import Failure
+from harness.core import Failure, JsonObject
 from harness.errors import EndpointError, Transient
+from harness.http_client import Key
 from harness.models import wire
-from harness.models.endpoint import Endpoint, Key, refusal, root
+from harness.models.endpoint import Endpoint, refusal, root
+from harness.plugins import Measure, Score
 
 DEADLINE = 120.0
 CONCURRENCY = 8
 PROBE = "The quick brown fox jumps over the lazy dog."
-
-Measure = Literal["log_likelihood", "matches_per_100_words"]
-
-
-@dataclass(frozen=True, slots=True)
-class Score:
-    """``total`` over ``units``: nats over tokens, or hundreds of matches over words."""
-
-    total: float
-    units: int
-
-    @property
-    def mean(self) -> float:
-        return self.total / self.units
-
-
-class Scorer(Protocol):
-    """Who says how fluent a text is. ``identity`` is all that can change a score; it is complete once
-    ``prepare`` is done, which raises ``EndpointError`` or ``ModelError`` for what cannot score any text.
-
-    ``score`` returns a ``Failure`` for what it cannot score, and raises ``Transient`` for what it may later.
-    """
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def measure(self) -> Measure: ...
-
-    @property
-    def identity(self) -> Mapping[str, Any]: ...
-
-    @property
-    def concurrency(self) -> int: ...
-
-    async def prepare(self) -> None: ...
-
-    async def score(self, text: str) -> Score | Failure: ...
-
-    async def close(self) -> None: ...
 
 
 class EndpointLikelihood:
@@ -76,7 +36,7 @@ class EndpointLikelihood:
     def __init__(self, name: str, base_url: str, key: Key, api_version: str | None = None) -> None:
         self.name = name
         self.url = base_url.rstrip("/")
-        self.identity: Mapping[str, Any] = {"kind": "openai", "base_url": self.url, "name": name}
+        self.identity: JsonObject = {"kind": "openai", "base_url": self.url, "name": name}
         self._key = key
         self._api_version = api_version
         self._connected: Endpoint | None = None
@@ -90,29 +50,20 @@ class EndpointLikelihood:
             )
 
     async def score(self, text: str) -> Score | Failure:
-        """One request: the prompt echoed, nothing generated, the probability of each of its tokens."""
-        asked = {"prompt": text, "max_tokens": 0, "echo": True, "logprobs": 1, "temperature": 0.0}
-        answer = await self._post({"model": self.name, **asked})
-        return answer if isinstance(answer, Failure) else read(answer, text)
-
-    async def close(self) -> None:
-        if self._connected is not None:
-            await self._connected.client.close()
-            self._connected = None
-
-    async def _post(self, body: Mapping[str, Any]) -> Any:
+        """Send one request: the prompt echoed, nothing generated, the probability of each of its tokens."""
         import httpx2
 
+        ask: JsonObject = {"prompt": text, "max_tokens": 0, "echo": True, "logprobs": 1, "temperature": 0.0}
         if self._connected is None:
             self._connected = Endpoint.connect(self.url, self._key, self.concurrency, self._api_version)
         endpoint = self._connected
         await endpoint.ready()
         try:
             async with asyncio.timeout(DEADLINE):
-                answer = await endpoint.post("/completions", body)
+                answer = await endpoint.post("/completions", {"model": self.name, **ask})
             if answer.is_success:
                 endpoint.heed(answer.headers)
-                return answer.json()
+                return read(answer.json(), text)
         except (TimeoutError, httpx2.TimeoutException) as error:
             raise Transient(f"no answer within {DEADLINE:.0f} s", throttled=True) from error
         except httpx2.TransportError as error:
@@ -121,8 +72,13 @@ class EndpointLikelihood:
             raise Transient(f"{endpoint.url}: not a completion: {wire.one_line(error)}") from error
         return refusal(endpoint, answer, None, self.name)
 
+    async def close(self) -> None:
+        if self._connected is not None:
+            await self._connected.client.close()
+            self._connected = None
 
-def read(answer: Any, text: str) -> Score | Failure:
+
+def read(answer: object, text: str) -> Score | Failure:
     """The log-likelihood of ``text`` in a completion that echoes it.
 
     A server that cannot generate nothing adds tokens of its own behind those of the prompt, which ``usage``
@@ -132,11 +88,11 @@ def read(answer: Any, text: str) -> Score | Failure:
         raise Transient("a reply that is no JSON object")
     if answer.get("error"):
         return wire.classify(200, answer)
-    choices = answer.get("choices")
-    choice = choices[0] if isinstance(choices, list) and choices else None
-    if not isinstance(choice, Mapping) or not isinstance(choice.get("text"), str):
+    choice = wire.first_choice(answer)
+    echo = choice.get("text") if choice is not None else None
+    if choice is None or not isinstance(echo, str):
         raise Transient("a reply without a text")
-    if not choice["text"].startswith(text):
+    if not echo.startswith(text):
         return Failure("failed", "echo is ignored")
     logprobs, usage = choice.get("logprobs"), answer.get("usage")
     values = logprobs.get("token_logprobs") if isinstance(logprobs, Mapping) else None

@@ -10,32 +10,30 @@ from __future__ import annotations
 import importlib
 import inspect
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from harness.core import Capabilities, Failure, Reply, Request
 from harness.errors import ModelError
+from harness.plugins import Model, ModelPlugin, Options
 
+View = Callable[[Request], "str | Request | list[dict[str, str]]"]
 Function = Callable[[Any], "str | Reply | Failure | Awaitable[str | Reply | Failure]"]
 
 
-class FunctionModel:
+class FunctionModel(Model):
     """Wraps ``function``; its module's source is part of the identity, so edited code is asked anew."""
 
     concurrency = 8
-    context: int | None = None
+    capabilities = Capabilities(choices=True)
 
     def __init__(self, name: str, function: Function) -> None:
         self.name = name
-        self.capabilities = Capabilities(choices=True)
-        self.identity: Mapping[str, Any] = {"kind": "python", "name": name, "source": _source(function)}
+        self.identity = {"kind": "python", "name": name, "source": _source(function)}
         self._function = function
         self._view = _view(function, name)
-
-    async def prepare(self, known: Mapping[str, Any] | None) -> None:
-        return None
 
     async def answer(self, request: Request) -> Reply | Failure:
         try:
@@ -50,16 +48,9 @@ class FunctionModel:
             return answer
         raise ModelError(f"{self.name} returned {type(answer).__name__}, not a string or a Reply")
 
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        return {}
-
-    async def close(self) -> None:
-        return None
-
 
 def load(path: str) -> FunctionModel:
-    """The function named ``package.module:function``. Raises ``ModelError``."""
+    """Import the function named ``package.module:function``. Raises ``ModelError``."""
     module_name, _, function_name = path.partition(":")
     name = f"python:{path}"
     if not module_name or not function_name:
@@ -82,13 +73,22 @@ def _source(function: Function) -> str:
     return sha256(Path(file).read_bytes()).hexdigest() if file and Path(file).is_file() else ""
 
 
-def _view(function: Function, name: str) -> Callable[[Request], Any]:
+def _view(function: Function, name: str) -> View:
     parameters = list(inspect.signature(function).parameters)
     if not parameters:
         raise ModelError(f"{name} must take one parameter")
-    views: dict[str, Callable[[Request], Any]] = {
+    views: dict[str, View] = {
         "request": lambda request: request,
         "messages": lambda request: [{"role": m.role, "content": m.content} for m in request.messages],
         "prompt": lambda request: request.messages[-1].content,
     }
     return views.get(parameters[0], lambda request: request.text)
+
+
+plugin = ModelPlugin(
+    name="python",
+    about="a function of your own",
+    options=Options,
+    make=lambda options, kit: load(kit.name),
+    lists={"python:package.module:function": "a function of your own"},
+)

@@ -1,0 +1,90 @@
+"""From a reply to its outcome: one reader for runs, checks, batches and explanations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from harness.answering import margin
+from harness.answering.numbers import RatingReader
+from harness.answering.parse import LabelReader
+from harness.answering.runner import Answer
+from harness.core import Failure, Outcome, Reply, Task
+
+Parse = Callable[[Reply], Outcome]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """An outcome with the log-odds (natural log) of each label against all the others, where known."""
+
+    outcome: Outcome
+    log_odds: Mapping[str, float] | None = None
+
+    def shift(self, after: Reading) -> float | None:
+        """Return by how much the log-odds of this reading's label are higher in ``after``, flipped or not.
+
+        None where this is not one label, or where log-probabilities do not tell.
+        """
+        label = _only_label(self.outcome)
+        if label is None or self.log_odds is None or after.log_odds is None or label not in self.log_odds:
+            return None
+        return after.log_odds[label] - self.log_odds[label]
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Reads the replies of one task: what they say, and how sure the model was of it.
+
+    ``exact``: answers were constrained to ``labels``, so that only what is spelt as a label counts.
+    """
+
+    parse: Parse
+    labels: Sequence[str]
+    multi_label: bool = False
+    exact: bool = False
+
+    @classmethod
+    def of(cls, task: Task, constrained: bool) -> Reader:
+        """Return the reader of ``task``; ``constrained``: its requests carry the labels as choices."""
+        return cls(task.parse or _parser(task), task.labels, task.multi_label, constrained)
+
+    def read(self, answer: Answer) -> Reading:
+        """Return what ``answer`` says and, where log-probabilities tell, how sure the model was of it.
+
+        Sets of labels have a margin alone, and scores have nothing beside them. A reply that states no label
+        may have log-odds all the same.
+        """
+        if isinstance(answer, Failure):
+            return Reading(Outcome(reason=answer.reason))
+        outcome = self.parse(answer)
+        if self.multi_label and outcome.labels is not None:
+            return Reading(replace(outcome, margin=margin.set_margin(answer, self.labels)))
+        if self.multi_label or outcome.score is not None:
+            return Reading(outcome)
+        label = _only_label(outcome)
+        if label is not None:
+            outcome = replace(
+                outcome,
+                margin=margin.margin(answer, label, self.labels, self.exact),
+                probabilities=margin.probabilities(answer, self.labels, self.exact),
+                beside=answer.score,
+            )
+        return Reading(outcome, margin.log_odds(answer, self.labels, self.exact))
+
+    def outcome(self, answer: Answer) -> Outcome:
+        """Return what ``answer`` says, with its margin and probabilities where these are known."""
+        return self.read(answer).outcome
+
+
+def _parser(task: Task) -> Parse:
+    """Return what reads a reply where the task brings nothing of its own."""
+    return RatingReader(task.labels) if task.rates is not None else LabelReader(task.labels, task.multi_label)
+
+
+def _only_label(outcome: Outcome) -> str | None:
+    """Return the one label of ``outcome``; None where it is anything else."""
+    if outcome.labels is None or len(outcome.labels) != 1:
+        return None
+    (label,) = outcome.labels
+    return label

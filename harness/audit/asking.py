@@ -1,0 +1,41 @@
+"""Which cases of a suite are asked about, and as what requests: one rule for run, check, plan and batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+from harness.answering.plan import Planner
+from harness.core import DUPLICATE, Case, Request
+
+Group = list[Case]
+
+
+def groups(cases: Iterable[Case], include_discarded: bool = False) -> Iterator[Group]:
+    """Yield the cases of each group that are asked about; a group may have none.
+
+    These are the valid cases and, with ``include_discarded``, those that were discarded, except duplicates:
+    the text of a duplicate is asked about already. ``cases`` come with those of one group next to each other.
+    """
+    for _, group in groupby(cases, key=lambda case: case.group):
+        yield [case for case in group if case.valid or (include_discarded and case.reason != DUPLICATE)]
+
+
+def probes(group: Sequence[Case]) -> Sequence[Case]:
+    """Return the cases that measure noise: the group's originals, or its first case where it has none."""
+    return [case for case in group if case.role == "original"] or group[:1]
+
+
+def requests(group: Sequence[Case], planner: Planner, repeats: int = 0) -> Iterator[Request]:
+    """Yield the requests that ``group`` is sure to need: one a case, and ``repeats`` more for each probe.
+
+    What confirming a flip adds depends on the answers, so it is not among them.
+    """
+    yield from map(planner.request, group)
+    for case in probes(group):
+        yield from repeated(case, planner, repeats)
+
+
+def repeated(case: Case, planner: Planner, times: int) -> Iterator[Request]:
+    """Yield the requests that ask about ``case`` again, ``times`` times."""
+    return (planner.request(case, repeat) for repeat in range(1, times + 1))

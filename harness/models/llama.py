@@ -1,0 +1,124 @@
+"""A GGUF model in this process: llama.cpp's own server without a network between, one request at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import version
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from harness.core import Json, JsonObject
+from harness.errors import ModelError
+from harness.models import weights
+
+if TYPE_CHECKING:
+    import httpx2
+    import xllamacpp
+
+CONTEXT = 4096
+TOKENIZE_SECONDS = 60.0
+
+
+class Llama:
+    """A model that loads when it is first needed. It has one slot, so its answers repeat exactly.
+
+    ``identity`` is all that can change what it answers. Raises ``ModelError`` where it does not load.
+    """
+
+    def __init__(self, name: str, digest: str, file: Callable[[], Path]) -> None:
+        self.name = name
+        self.identity: JsonObject = {
+            "kind": "llama.cpp",
+            "sha256": digest,
+            "xllamacpp": version("xllamacpp"),
+            "context": CONTEXT,
+        }
+        self._file = file
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="llama")
+        self._opening = Lock()
+        self._server: xllamacpp.Server | None = None
+        self._client: httpx2.Client | None = None
+
+    async def chat(self, body: JsonObject) -> Mapping[str, Any]:
+        """Return llama.cpp's answer to a chat completion."""
+        return await self._in_thread(lambda: self._open().handle_chat_completions(body))
+
+    async def complete(self, body: JsonObject) -> Mapping[str, Any]:
+        """Return llama.cpp's answer to a completion."""
+        return await self._in_thread(lambda: self._open().handle_completions(body))
+
+    def tokens(self, text: str, special: bool = False) -> list[int]:
+        """Split ``text`` into token ids, with ``special`` behind a start token where the model has one.
+
+        Any thread may call this; no text is evaluated.
+        """
+        import httpx2
+
+        address = self._open().listening_address  # on loopback: of its calls in process none tokenizes
+        with self._opening:
+            if self._client is None:
+                self._client = httpx2.Client(base_url=address, trust_env=False, timeout=TOKENIZE_SECONDS)
+        body: dict[str, Json] = {"content": text, **({"add_special": True} if special else {})}
+        answer = self._client.post("/tokenize", content=json.dumps(body))
+        if not answer.is_success:
+            raise ModelError(f"{self.name}: llama.cpp does not tokenize: HTTP {answer.status_code}")
+        return list(answer.json()["tokens"])
+
+    async def close(self) -> None:
+        """Release the model and its thread."""
+        self._thread.shutdown(wait=True, cancel_futures=True)
+        if self._client is not None:
+            self._client.close()
+        self._client = self._server = None
+
+    async def _in_thread(self, work: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
+    def _open(self) -> xllamacpp.Server:
+        """Return the model, loaded by the first caller: a run whose answers are cached needs none."""
+        with self._opening:
+            if self._server is None:
+                self._server = _server(self._file(), self.name)
+            return self._server
+
+
+def smollm2(model_file: str | None = None) -> Llama:
+    """Return SmolLM2-135M-Instruct, its weights fetched on first use, or the GGUF at ``model_file``.
+
+    Raises ``ModelError`` where there is no such file.
+    """
+    if model_file is None:
+        return Llama("local:smollm2", weights.SHA256, weights.fetch)
+    file = Path(model_file)
+    if not file.is_file():
+        raise ModelError(f"{file}: no such model file")
+    return Llama(f"local:{file.stem}", weights.digest(file), lambda: file)
+
+
+def _server(file: Path, name: str) -> xllamacpp.Server:
+    import xllamacpp
+
+    params = xllamacpp.CommonParams()
+    params.model.path = str(file)
+    params.model_alias = {name}
+    params.hostnames = ["127.0.0.1"]
+    params.port = 0
+    params.n_parallel = 1
+    params.n_ctx = CONTEXT
+    params.kv_unified = False
+    params.verbosity = -1
+    params.warmup = False  # a run on nothing, which changes no answer and takes longer than to load
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = _cores()
+    try:
+        return xllamacpp.Server(params)
+    except (RuntimeError, ValueError) as error:
+        raise ModelError(f"{file}: llama.cpp cannot load it: {str(error) or 'not a GGUF model?'}") from error
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,45 @@
+"""How CheckList comes in: its options and what is made of them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from harness.errors import ConfigError
+from harness.plugins import Flag, Kit, Options, Positive, Suite, SuitePlugin
+
+
+class CheckListOptions(Options):
+    """``[checklist]``: the file of tests and how many cases of each at most; with a parser, how diverse their
+    syntax is."""
+
+    tests: str | None = Field(default=None, description="The file of tests, JSON lines.")
+    limit: Annotated[Positive | None, Flag("--cases-per-test")] = Field(
+        default=None, description="At most N cases of each test."
+    )
+    parser: str = Field(default="none", description="With one, how diverse the syntax of the texts is.")
+
+
+def make(options: CheckListOptions, kit: Kit) -> Suite:
+    """Make the suite. Raises ``ConfigError`` and ``ParserError``."""
+    from harness.suites.checklist import tests
+    from harness.suites.checklist.suite import CheckList
+    from harness.suites.linguistic import oracle
+
+    if options.tests is None:
+        raise ConfigError("suite checklist needs a file of tests, JSON lines: --tests FILE")
+    return CheckList(
+        tests.load(options.tests, options.limit, kit.seed),
+        oracle.labels(kit.task.labels, "checklist"),
+        kit.parser(options.parser),
+        options.limit,
+    )
+
+
+plugin = SuitePlugin(
+    name="checklist",
+    about="CheckList: tests written by hand of what an answer must be, stay or move towards (--tests FILE)",
+    options=CheckListOptions,
+    make=make,
+)

@@ -1,0 +1,139 @@
+"""How the HINTER suite comes in: its options, what is made of them, and what ``hinter doctor`` tries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from harness.errors import ConfigError, LexiconError
+from harness.plugins import Check, Flag, Kit, Names, Options, Positive, Suite, SuitePlugin
+
+if TYPE_CHECKING:
+    from harness.suites.hinter.lexicon import Lexicon
+
+SAMPLE_PAIRS = 2
+USUAL_ORDER = 2
+
+
+class HinterOptions(Options):
+    """``[hinter]``: what the suite changes and which mutants it keeps.
+
+    ``attributes`` None: all of the lexicon; ``order`` None: 2, or 1 where there is a single attribute.
+    """
+
+    attributes: Names | None = Field(
+        default=None, description="Sensitive attributes, comma-separated [all of the lexicon]."
+    )
+    order: Positive | None = Field(default=None, description="At most N attributes changed at once [2].")
+    lexicon: Names = Field(
+        default=(),
+        description="A bias dictionary of your own, TOML or a folder; +FILE adds to the bundled one.",
+    )
+    max_pairs: Positive | None = Field(
+        default=None, description="At most N word pairs an attribute and document."
+    )
+    max_mutants_per_document: Positive | None = Field(
+        default=None, description="A sample of N mutants a document, weighted."
+    )
+    parser: str = Field(
+        default="spacy", description="spacy, spacy:NAME, stanza, stanza:PACKAGE_OR_FOLDER, or none."
+    )
+    invariant: Literal["strict", "pos", "none"] = Field(default="strict", description="What must match.")
+    include_discarded: Annotated[bool, Flag("--include-discarded/--valid-only")] = Field(
+        default=False, description="Ask about discarded mutants, too: what the invariant is worth."
+    )
+
+
+def make(options: HinterOptions, kit: Kit) -> Suite:
+    """Make the suite. Raises ``LexiconError``, ``ConfigError`` and ``ParserError``."""
+    from harness.language.verdict_cache import DEFAULT, VerdictCache
+    from harness.suites.hinter.suite import Hinter
+
+    dictionaries = _lexicon(options)
+    order = options.order or USUAL_ORDER
+    _fits(options, order, tuple(dictionaries.attributes))
+    return Hinter(
+        dictionaries,
+        kit.parser(options.parser),
+        order,
+        max_pairs=options.max_pairs,
+        max_mutants=options.max_mutants_per_document,
+        seed=kit.seed,
+        invariant=options.invariant,
+        include_discarded=options.include_discarded,
+        kept=VerdictCache(kit.cache / DEFAULT.name),
+    )
+
+
+def _lexicon(options: HinterOptions) -> Lexicon:
+    from harness.suites.hinter import lexicon
+
+    if options.attributes is not None and not options.attributes:
+        raise LexiconError("no attributes given: use --attributes race,gender")
+    return lexicon.choose(options.lexicon, options.attributes)
+
+
+def _fits(options: HinterOptions, order: int, attributes: tuple[str, ...]) -> None:
+    """Raise ``ConfigError`` where ``order`` does not suit the attributes, or the number of mutants either."""
+    from harness.suites.hinter import sampling
+
+    if order > len(attributes):
+        raise ConfigError(
+            f"order {order} is above the number of attributes, {len(attributes)} ({', '.join(attributes)})"
+        )
+    least, limit = sampling.least(len(attributes), order), options.max_mutants_per_document
+    if limit is not None and limit < least:
+        raise ConfigError(
+            f"hinter.max_mutants_per_document: {len(attributes)} attributes at order {order} need {least}"
+            f" at least, not {limit}"
+        )
+
+
+def resolve(options: HinterOptions) -> HinterOptions:
+    """The attributes are those of the lexicon, and the order that nobody gave suits their number."""
+    if options.attributes is not None and options.order is not None:
+        return options
+    attributes = tuple(_lexicon(options).attributes)
+    order = options.order or min(USUAL_ORDER, len(attributes))
+    return options.model_copy(update={"attributes": attributes, "order": order})
+
+
+def for_sample(options: HinterOptions) -> HinterOptions:
+    """On the bundled sample a few pairs of each attribute do, so that a first look takes a minute."""
+    if {"max_pairs", "max_mutants_per_document"} & options.model_fields_set:
+        return options
+    return options.model_copy(update={"max_pairs": SAMPLE_PAIRS})
+
+
+def checks(options: HinterOptions, kit: Kit) -> Iterator[Check]:
+    """The parser, by a sentence, and the lexicon, by its sizes."""
+    yield Check("parser", lambda: _tagged(options, kit))
+    yield Check("lexicon", lambda: _sizes(options))
+
+
+def _tagged(options: HinterOptions, kit: Kit) -> str:
+    parser = kit.parser(options.parser)
+    if parser is None:
+        return "none (the invariant is off)"
+    return f"{parser.name} ({' '.join(parser.parse(['She thanked him.'])[0].pos)})"
+
+
+def _sizes(options: HinterOptions) -> str:
+    from harness.suites.hinter import lexicon
+
+    dictionaries = lexicon.choose(options.lexicon, options.attributes)
+    sizes = [f"{name} {len(one.words)} words" for name, one in dictionaries.attributes.items()]
+    return f"{dictionaries.source}: {', '.join(sizes)}"
+
+
+plugin = SuitePlugin(
+    name="hinter",
+    about="words for persons exchanged in real texts, one attribute at a time and several at once",
+    options=HinterOptions,
+    make=make,
+    for_sample=for_sample,
+    resolve=resolve,
+    checks=checks,
+)

@@ -1,0 +1,142 @@
+"""How S²LCT comes in: its options and what is made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from harness.errors import ConfigError
+from harness.plugins import (
+    Address,
+    Case,
+    EnvironmentVariable,
+    Flag,
+    Kit,
+    Names,
+    NotNegative,
+    Options,
+    Parser,
+    Positive,
+    Suite,
+    SuitePlugin,
+)
+
+if TYPE_CHECKING:
+    from harness.suites.linguistic.expansion import Expander
+    from harness.suites.linguistic.sentiment import SentimentLexicon
+
+
+class LinguisticOptions(Options):
+    """``[linguistic]``: which capabilities are tested, and how their seeds are found and expanded."""
+
+    capabilities: Annotated[Names, Flag("--capability")] = Field(
+        default=(), description="Which of them, as LC1,LC4 [all]."
+    )
+    definitions: str | None = Field(default=None, description="Capabilities of your own, TOML.")
+    seeds: Positive = Field(default=50, description="At most N seeds a capability.")
+    expansions: NotNegative = Field(default=5, description="At most N valid expansions a seed.")
+    masks: Positive = Field(default=10, description="Masked sentences a seed.")
+    words: Positive = Field(default=20, description="Suggestions a mask.")
+    suggester: Literal["auto", "mlm", "endpoint", "ngram"] = Field(
+        default="auto", description="What fills the gaps."
+    )
+    suggester_model: str | None = Field(
+        default=None, description="The masked model, or the endpoint's model."
+    )
+    suggester_revision: str | None = Field(default=None, description="Which commit of the masked model.")
+    suggester_base_url: Annotated[Address | None, Flag("--suggester-url")] = Field(
+        default=None, description="The suggester's endpoint, up to /v1."
+    )
+    suggester_api_key_env: EnvironmentVariable | None = Field(
+        default=None, description="The environment variable that holds the suggester's key."
+    )
+    trees: str | None = Field(default=None, description="stanza, stanza:FOLDER, flat or flat:PIPELINE.")
+    sentiment: str | None = Field(
+        default=None, description="Polarity of words: sentiwordnet, bundled, or a file."
+    )
+    grammar: str | None = Field(
+        default=None, description="A reference grammar of your own (hinter grammar learn)."
+    )
+    parser: str = Field(default="spacy", description="spacy, spacy:NAME, stanza or stanza:PACKAGE_OR_FOLDER.")
+
+
+def make(options: LinguisticOptions, kit: Kit) -> Suite:
+    """Make the suite. Raises ``ConfigError``, or what one of its parts finds wrong."""
+    from harness.suites.linguistic import capabilities, oracle, sentiment
+    from harness.suites.linguistic.suite import Linguistic
+
+    labels = oracle.labels(kit.task.labels, "linguistic")
+    every = capabilities.load(options.definitions)
+    chosen = every.select(options.capabilities) if options.capabilities else every
+    lexicon = sentiment.load(options.sentiment)
+    parser = kit.parser(options.parser)
+    if parser is None:
+        raise ConfigError("linguistic.parser: suite linguistic needs a parser, not 'none'")
+    return Linguistic(
+        chosen,
+        labels,
+        parser,
+        lexicon,
+        _expander(options, kit, parser, lexicon) if options.expansions else None,
+        seeds=options.seeds,
+        expansions=options.expansions,
+        seed=kit.seed,
+    )
+
+
+def _expander(options: LinguisticOptions, kit: Kit, parser: Parser, lexicon: SentimentLexicon) -> Expander:
+    from harness.language import constituency, suggester
+    from harness.suites.linguistic import grammar
+    from harness.suites.linguistic.expansion import Expander
+
+    endpoint = _endpoint(options, kit)
+    kind = None if options.suggester == "auto" else options.suggester
+    return Expander(
+        grammar.load(options.grammar),
+        constituency.load(options.trees),
+        suggester.load(
+            kind or ("endpoint" if endpoint else None),
+            model=options.suggester_model,
+            revision=options.suggester_revision,
+            endpoint=endpoint,
+        ),
+        parser,
+        lexicon,
+        masks=options.masks,
+        words=options.words,
+    )
+
+
+def _endpoint(options: LinguisticOptions, kit: Kit) -> tuple[str, str, str] | None:
+    """Model, address and key of the endpoint that suggests words; None where it is not to be asked."""
+    address = options.suggester_base_url
+    if address is None or options.suggester in ("mlm", "ngram"):
+        return None
+    if options.suggester_model is None:
+        raise ConfigError("linguistic.suggester_model: name the model of the endpoint, --suggester-model")
+    return options.suggester_model, address, kit.key(options.suggester_api_key_env, address)
+
+
+def subject(options: LinguisticOptions) -> Callable[[Case], str]:
+    """Return what says of a case which capability its text should show, by its title."""
+    from harness.suites.linguistic import capabilities
+
+    by_name = capabilities.load(options.definitions).by_name
+    titles = {name: capability.title for name, capability in by_name.items()}
+
+    def title(case: Case) -> str:
+        name = case.traits.get("capability", "")
+        return titles.get(name, name)
+
+    return title
+
+
+plugin = SuitePlugin(
+    name="linguistic",
+    about="S²LCT: linguistic capabilities of sentiment analysis, by searched sentences and their expansions",
+    options=LinguisticOptions,
+    make=make,
+    subject=subject,
+)

@@ -1,0 +1,24 @@
+"""How MT-NLP comes in: it has nothing to set."""
+
+from __future__ import annotations
+
+from harness.plugins import Kit, Options, Suite, SuitePlugin
+
+
+class MtNlpOptions(Options):
+    """``[mtnlp]``: no keys."""
+
+
+def make(options: MtNlpOptions, kit: Kit) -> Suite:
+    """Make the suite."""
+    from harness.suites.mtnlp.suite import MtNlp
+
+    return MtNlp()
+
+
+plugin = SuitePlugin(
+    name="mtnlp",
+    about="a noun for a person replaced by its counterpart or qualified, at one place of a text (baseline)",
+    options=MtNlpOptions,
+    make=make,
+)

@@ -1,0 +1,77 @@
+"""A task in a file of the user's own: ``--task ./spam.py``.
+
+The file exports ``task``. The prompt and the sample that it names are looked for beside the file first.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+from functools import cached_property
+from hashlib import sha256
+from importlib.util import module_from_spec, spec_from_loader
+from pathlib import Path
+from types import ModuleType
+
+from harness.core import Task
+from harness.errors import TaskError
+
+SUFFIX = ".py"
+
+
+def is_file(name: str) -> bool:
+    """Return whether the ``name`` of a task is the path of a file."""
+    return name.endswith(SUFFIX)
+
+
+@dataclass(frozen=True)
+class TaskFile:
+    """The file at ``path``."""
+
+    path: str
+
+    def load(self) -> Task:
+        """Run the file and return its task. Raises ``TaskError``, which names the file."""
+        module = self._module()
+        try:
+            exec(compile(self._source, self.path, "exec"), vars(module))  # noqa: S102 - the user's own code
+        except Exception as error:
+            line = f", line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
+            why = error.msg if isinstance(error, SyntaxError) else " ".join(str(error).split())
+            raise TaskError(f"{self.path}{line}: {type(error).__name__}: {why}") from error
+        task = vars(module).get("task")
+        if not isinstance(task, Task):
+            what = "has no 'task'" if task is None else f"'task' is a {type(task).__name__}, not a Task"
+            raise TaskError(f"{self.path}: {what}: write task = Task(…)")
+        return task
+
+    def beside(self, task: Task) -> Task:
+        """Return ``task`` with its prompt and its sample taken from beside the file, where they are there."""
+        folder = Path(self.path).resolve().parent
+        if (folder / f"{task.prompt}.toml").is_file():
+            task = replace(task, prompt=str(folder / task.prompt))
+        if task.sample is not None and (folder / task.sample).exists():
+            task = replace(task, sample=str(folder / task.sample))
+        return task
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the source."""
+        return sha256(self._source).hexdigest()
+
+    @cached_property
+    def _source(self) -> bytes:
+        try:
+            return Path(self.path).read_bytes()
+        except OSError as error:
+            raise TaskError(f"{self.path}: {error.strerror or error}") from error
+
+    def _module(self) -> ModuleType:
+        """An empty module that the file's classes can be found in, under a name that no other has."""
+        name = f"hinter_task_{self.digest[:16]}"
+        spec = spec_from_loader(name, None, origin=self.path)
+        assert spec is not None
+        module = module_from_spec(spec)
+        module.__file__ = str(Path(self.path).resolve())
+        sys.modules[name] = module
+        return module
