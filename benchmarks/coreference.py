@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.language import coreference
-from harness.language.coreference import Resolution
+from harness.language.entities import Resolution
 from harness.language.persons import Mention
 
 ROOT = Path(__file__).parents[1]

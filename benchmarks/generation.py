@@ -33,7 +33,7 @@ from harness.audit import generation
 from harness.audit.assembly import assemble
 from harness.core import Case, Document, DocumentOptions
 from harness.language.parsers import CachedParser, Parse, Parser, SpacyParser, Split, default_pipeline
-from harness.language.verdict_cache import KeptVerdicts
+from harness.language.verdict_cache import VerdictCache
 from harness.suites import lexicon
 from harness.suites.hinter import pairs
 from harness.suites.hinter.suite import Hinter
@@ -191,7 +191,7 @@ def warm() -> None:
     with tempfile.TemporaryDirectory() as folder:
         seconds = []
         for _ in range(2):
-            kept = KeptVerdicts(Path(folder) / "verdicts.sqlite")
+            kept = VerdictCache(Path(folder) / "verdicts.sqlite")
             parser = CachedParser(SpacyParser(default_pipeline()))
             count, valid, took = made(Hinter(words, parser, kept=kept), texts)
             seconds.append(took)

@@ -6,7 +6,6 @@ that every run has are in ``settings``; that of its suite holds the options of t
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from pydantic import BaseModel, Field, SerializeAsAny, ValidationError, model_va
 from harness import registry
 from harness.core import JsonObject
 from harness.errors import ConfigError
+from harness.files import read_toml
 from harness.settings import (
     TOML_ALONE,
     BudgetLimits,
@@ -144,7 +144,7 @@ def load(
     ``one_text``: the texts are not read from the configuration. Raises ``ConfigError``.
     """
     given = overrides or {}
-    data = _read(Path(path)) if path is not None else {}
+    data = read_toml(path, ConfigError) if path is not None else {}
     for key, value in given.items():
         _set(data, key, value)
     _one_source(data, given)
@@ -242,17 +242,6 @@ def _one_source(data: dict[str, Any], overrides: Mapping[str, Any]) -> None:
                 texts.pop(key, None)
     if "documents.dataset" in overrides and "documents.path" not in overrides and isinstance(texts, dict):
         texts.pop("path", None)
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"{path}: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{path}: not UTF-8 at byte {error.start}") from error
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path}: not valid TOML: {error}") from error
 
 
 def _set(data: dict[str, Any], key: str, value: Any) -> None:

@@ -13,14 +13,19 @@
     └── EndpointError           an endpoint that will not answer any request
         └── BudgetSpent         nothing more may be sent
 
+Any other exception is a fault of ours: exit code 70, one line, its traceback in ``run.log``.
 ``Transient`` is no ``HarnessError``: it says that trying again may help, and never leaves the runner.
 """
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 
 class HarnessError(Exception):
     """Base of all; its text is one line that names the file, row or key and what to do."""
+
+    exit_code: ClassVar[int] = 2
 
 
 class ConfigError(HarnessError):

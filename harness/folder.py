@@ -16,14 +16,13 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.core import Case, Examined, Margin, Noise, Outcome, Substitution, Verdict, canonical
+from harness import files, tables
+from harness.core import Case, Examined, canonical
 from harness.errors import RunError
 
 if TYPE_CHECKING:
     import polars as pl
 
-ROWS_A_PART = 10_000
-CHARACTERS_A_PART = 8_000_000
 COMPLETE = "complete"
 DERIVED = ("answers", "verdicts", "discarded", "noise")
 """``discarded`` has the verdicts on mutants that are not valid, where these were asked about, too."""
@@ -36,11 +35,20 @@ class RunFolder:
         self.path = path
 
     @classmethod
-    def existing(cls, path: Path) -> RunFolder:
-        """The folder of an earlier run. Raises ``RunError`` where ``path`` is none."""
-        if not (path / "summary.json").is_file():
+    def ended(cls, path: Path) -> RunFolder:
+        """Return the folder of a run that has ended. Raises ``RunError`` where ``path`` is none."""
+        folder = cls(path)
+        if not folder.summary.is_file():
             raise RunError(f"{path} has no summary.json: give the folder of a run that has ended")
-        return cls(path)
+        return folder
+
+    @classmethod
+    def with_cases(cls, path: Path) -> RunFolder:
+        """Return the folder of a run whose cases are all made. Raises ``RunError`` where they are not."""
+        folder = cls(path)
+        if not folder.complete:
+            raise RunError(f"{path} has no complete cases: give the folder of hinter run or hinter generate")
+        return folder
 
     @property
     def summary(self) -> Path:
@@ -65,7 +73,7 @@ class RunFolder:
         if self.path.exists() and any(self.path.iterdir()):
             if not mark.exists():
                 raise RunError(f"{self.path} is not empty and not a run folder: use another --out")
-            earlier = json.loads(mark.read_text(encoding="utf-8"))
+            earlier = _identity(mark)
             if earlier != json.loads(canonical(identity)):
                 if not overwrite:
                     raise RunError(
@@ -74,8 +82,8 @@ class RunFolder:
                     )
                 shutil.rmtree(self.path)
         self.cases.mkdir(parents=True, exist_ok=True)
-        mark.write_text(canonical(identity), encoding="utf-8")
-        (self.path / "run.toml").write_text(resolved, encoding="utf-8")
+        files.write(mark, canonical(identity))
+        files.write(self.path / "run.toml", resolved)
         for name in DERIVED:
             shutil.rmtree(self.path / f"{name}.parts", ignore_errors=True)
 
@@ -90,7 +98,7 @@ class RunFolder:
 
     def read_cases(self) -> Iterator[Case]:
         """The cases on disk, in order."""
-        return _read(sorted(self.cases.glob("part-*.parquet")))
+        return tables.read_cases(sorted(self.cases.glob("part-*.parquet")))
 
     def has_chunk(self, number: int) -> bool:
         """Whether the chunk ``number`` of the cases is on disk, whole."""
@@ -98,7 +106,7 @@ class RunFolder:
 
     def read_chunk(self, number: int) -> Iterator[Case]:
         """The cases of one chunk."""
-        return _read(self.chunk_files(number))
+        return tables.read_cases(self.chunk_files(number))
 
     def chunk_files(self, number: int) -> list[Path]:
         """The files of one chunk, in order."""
@@ -107,30 +115,22 @@ class RunFolder:
     def keep_chunk(self, number: int, cases: Iterable[Case]) -> Generator[Case, None, None]:
         """Pass the cases of one chunk through, writing them; what is left of an earlier try is replaced."""
         self._clear(number)
-        with Parts(self.cases, CASE_SCHEMA, _case_row, f"part-{number:05d}-") as parts:
+        with tables.Parts(self.cases, "cases", f"part-{number:05d}-") as parts:
             for case in cases:
-                parts.add(case, len(case.text))
+                parts.add(tables.case_row(case), len(case.text))
                 yield case
         self._mark(number).touch()
 
-    def write_chunk(self, number: int, files: Iterable[bytes]) -> None:
-        """Write one chunk made elsewhere: its files' bytes, in order."""
+    def write_chunk(self, number: int, contents: Iterable[bytes]) -> None:
+        """Write one chunk made elsewhere: the bytes of its files, in order."""
         self._clear(number)
-        for part, data in enumerate(files):
-            (self.cases / f"part-{number:05d}-{part:05d}.parquet").write_bytes(data)
+        for part, data in enumerate(contents):
+            files.write(self.cases / f"part-{number:05d}-{part:05d}.parquet", data)
         self._mark(number).touch()
 
     def _clear(self, number: int) -> None:
         for old in self.cases.glob(f"part-{number:05d}-*"):
             old.unlink()
-
-    def keep_cases(self, cases: Iterable[Case]) -> Generator[Case, None, None]:
-        """Pass all cases through as one chunk; or, where they are on disk, read those instead."""
-        if self.complete:
-            yield from self.read_cases()
-            return
-        yield from self.keep_chunk(0, cases)
-        self.finish()
 
     def _mark(self, number: int) -> Path:
         return self.cases / f"part-{number:05d}.whole"
@@ -139,27 +139,21 @@ class RunFolder:
         """The cases at ``rows`` (places among all of them), in that order."""
         import polars as pl
 
-        files = sorted(self.cases.glob("part-*.parquet"))
-        ends = list(accumulate(int(pl.scan_parquet(f).select(pl.len()).collect().item()) for f in files))
+        paths = sorted(self.cases.glob("part-*.parquet"))
+        ends = list(accumulate(int(tables.scan([p]).select(pl.len()).collect().item()) for p in paths))
         wanted: dict[int, list[int]] = {}
         for row in rows:
             wanted.setdefault(bisect_right(ends, row), []).append(row)
-        found: dict[int, Case] = {}
-        for number, some in wanted.items():
+        by_row: dict[int, Case] = {}
+        for number, places in wanted.items():
             start = ends[number - 1] if number else 0
-            part = pl.read_parquet(files[number])[[row - start for row in some]]
-            found |= zip(some, map(_case, part.iter_rows(named=True)), strict=True)
-        return [found[row] for row in rows]
+            part = tables.read(paths[number])[[row - start for row in places]]
+            by_row |= zip(places, map(tables.case_of, part.iter_rows(named=True)), strict=True)
+        return [by_row[row] for row in rows]
 
-    def parts(self, name: str) -> Parts:
-        """Where the rows of one of the tables ``DERIVED`` from cases and replies go."""
-        rows = {
-            "answers": _answer_row,
-            "verdicts": _verdict_row,
-            "discarded": _verdict_row,
-            "noise": _noise_row,
-        }
-        return Parts(self.path / f"{name}.parts", SCHEMAS[name], rows[name])
+    def parts(self, name: str) -> tables.Parts:
+        """Return where the rows of one of the tables ``DERIVED`` from cases and replies go."""
+        return tables.Parts(self.path / f"{name}.parts", name)
 
     def derived(self) -> Derived:
         """Where examined groups go."""
@@ -167,15 +161,12 @@ class RunFolder:
 
     def merge(self, name: str) -> None:
         """Make one file of the parts of one of the tables ``DERIVED``."""
-        import polars as pl
-
         parts = self.path / f"{name}.parts"
         target = self.path / f"{name}.parquet"
-        files = sorted(parts.glob("*.parquet"))
-        if files:
-            pl.scan_parquet(files, glob=False).sink_parquet(target)
+        if paths := sorted(parts.glob("*.parquet")):
+            tables.merge(paths, target)
         else:
-            pl.DataFrame(schema=schema_of(SCHEMAS[name])).write_parquet(target)
+            tables.write(target, tables.frame(name))
         shutil.rmtree(parts, ignore_errors=True)
 
     def scan(self, name: str) -> pl.LazyFrame:
@@ -183,17 +174,10 @@ class RunFolder:
 
         Columns that an earlier version did not write are there, null.
         """
-        import polars as pl
-
         if name == "cases":
-            files = sorted(self.cases.glob("*.parquet"))
-            if not files:
-                return pl.LazyFrame(schema=schema_of(CASE_SCHEMA))
-            return pl.scan_parquet(files, glob=False)
-        table = pl.scan_parquet(self.path / f"{name}.parquet", glob=False)
-        there = table.collect_schema().names()
-        absent = {column: kind for column, kind in schema_of(SCHEMAS[name]).items() if column not in there}
-        return table.with_columns(pl.lit(None, kind).alias(column) for column, kind in absent.items())
+            paths = sorted(self.cases.glob("*.parquet"))
+            return tables.scan(paths) if paths else tables.frame("cases").lazy()
+        return tables.complete(name, tables.scan([self.path / f"{name}.parquet"]))
 
 
 class Derived:
@@ -214,200 +198,23 @@ class Derived:
     def add(self, group: Examined) -> None:
         by_id = {case.id: case for case in group.cases}
         for case in group.cases:
-            self._parts["answers"].add((case, group.outcomes[case.id], group.words[case.id]))
+            self._parts["answers"].add(tables.answer_row(case, group.outcomes[case.id], group.words[case.id]))
         for verdict in group.verdicts:
-            self._parts["verdicts"].add((verdict, by_id[verdict.case]))
+            self._parts["verdicts"].add(tables.verdict_row(verdict, by_id[verdict.case]))
         for verdict in group.discarded:
-            self._parts["discarded"].add((verdict, by_id[verdict.case]))
+            self._parts["discarded"].add(tables.verdict_row(verdict, by_id[verdict.case]))
         if group.noise is not None:
-            self._parts["noise"].add(group.noise)
+            self._parts["noise"].add(tables.noise_row(group.noise))
 
 
-class Parts:
-    """Rows written to numbered Parquet files of bounded size: ``with Parts(…) as parts: parts.add(…)``."""
-
-    def __init__(self, folder: Path, schema: Mapping[str, Any], row: Any, prefix: str = "part-") -> None:
-        self._prefix = prefix
-        self._folder = folder
-        self._schema = schema
-        self._row = row
-        self._rows: list[Mapping[str, Any]] = []
-        self._characters = 0
-        self._number = 0
-
-    def __enter__(self) -> Parts:
-        self._folder.mkdir(parents=True, exist_ok=True)
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.flush()
-
-    def add(self, item: Any, characters: int = 0) -> None:
-        self._rows.append(self._row(item))
-        self._characters += characters
-        if len(self._rows) >= ROWS_A_PART or self._characters >= CHARACTERS_A_PART:
-            self.flush()
-
-    def flush(self) -> None:
-        """Write what is held, under a name that appears only when the file is whole."""
-        import polars as pl
-
-        if not self._rows:
-            return
-        final = self._folder / f"{self._prefix}{self._number:05d}.parquet"
-        unfinished = final.with_suffix(".tmp")
-        pl.DataFrame(self._rows, schema=schema_of(self._schema), orient="row").write_parquet(unfinished)
-        unfinished.replace(final)
-        self._rows, self._characters = [], 0
-        self._number += 1
-
-
-CASE_SCHEMA = {
-    "id": "str",
-    "group": "str",
-    "document": "str",
-    "role": "str",
-    "text": "str",
-    "valid": "bool",
-    "reason": "str",
-    "substitutions": "substitutions",
-    "traits": "str",
-    "expected": "list",
-    "weight": "float",
-}
-ANSWER_SCHEMA = {
-    "case": "str",
-    "outcome": "str",
-    "labels": "list",
-    "score": "float",
-    "reply": "str",
-    "margin": "float",
-    "margin_is_bound": "bool",
-}
-VERDICT_SCHEMA = {
-    "case": "str",
-    "relation": "str",
-    "status": "str",
-    "hidden": "str",
-    "attributes": "list",
-    "document": "str",
-    "confirmed": "bool",
-    "margin": "float",
-    "margin_is_bound": "bool",
-    "shift": "float",
-    "other": "str",
-    "weight": "float",
-}
-NOISE_SCHEMA = {"document": "str", "asked": "int", "read": "int", "flips": "int"}
-SCHEMAS = {
-    "cases": CASE_SCHEMA,
-    "answers": ANSWER_SCHEMA,
-    "verdicts": VERDICT_SCHEMA,
-    "discarded": VERDICT_SCHEMA,
-    "noise": NOISE_SCHEMA,
-}
-
-
-def schema_of(columns: Mapping[str, str]) -> dict[str, Any]:
-    """A polars schema from our column kinds."""
-    import polars as pl
-
-    kinds: dict[str, Any] = {
-        "str": pl.String,
-        "bool": pl.Boolean,
-        "float": pl.Float64,
-        "int": pl.Int64,
-        "list": pl.List(pl.String),
-        "substitutions": pl.List(
-            pl.Struct({"attribute": pl.String, "source": pl.String, "target": pl.String})
-        ),
-    }
-    return {name: kinds[kind] for name, kind in columns.items()}
-
-
-def _read(files: Iterable[Path]) -> Iterator[Case]:
-    """The cases of ``files``, one file in memory at a time."""
-    import polars as pl
-
-    for file in files:
-        yield from map(_case, pl.read_parquet(file, glob=False).iter_rows(named=True))
-
-
-def _case(row: Mapping[str, Any]) -> Case:
-    return Case(
-        id=row["id"],
-        group=row["group"],
-        document=row["document"],
-        role=row["role"],
-        text=row["text"],
-        substitutions=tuple(Substitution(**s) for s in row["substitutions"]),
-        traits=json.loads(row["traits"]),
-        expected=None if row["expected"] is None else frozenset(row["expected"]),
-        reason=row["reason"],
-        weight=row.get("weight", 1.0),
-    )
-
-
-def _case_row(case: Case) -> dict[str, Any]:
-    return {
-        "id": case.id,
-        "group": case.group,
-        "document": case.document,
-        "role": case.role,
-        "text": case.text,
-        "valid": case.valid,
-        "reason": case.reason,
-        "substitutions": [
-            {"attribute": s.attribute, "source": s.source, "target": s.target} for s in case.substitutions
-        ],
-        "traits": canonical(dict(case.traits)),
-        "expected": _listed(case.expected),
-        "weight": case.weight,
-    }
-
-
-def _answer_row(item: tuple[Case, Outcome, str]) -> dict[str, Any]:
-    case, outcome, reply = item
-    return {
-        "case": case.id,
-        "outcome": outcome.reason or "read",
-        "labels": _listed(outcome.labels),
-        "score": outcome.score,
-        "reply": reply,
-        **_margin_columns(outcome.margin),
-    }
-
-
-def _verdict_row(item: tuple[Verdict, Case]) -> dict[str, Any]:
-    verdict, case = item
-    return {
-        "case": verdict.case,
-        "relation": verdict.relation,
-        "status": verdict.status,
-        "hidden": verdict.hidden,
-        "attributes": list(verdict.attributes),
-        "document": case.document,
-        "confirmed": verdict.confirmed,
-        **_margin_columns(verdict.margin),
-        "shift": verdict.shift,
-        "other": verdict.other,
-        "weight": case.weight,
-    }
-
-
-def _margin_columns(margin: Margin | None) -> dict[str, Any]:
-    return {
-        "margin": None if margin is None else margin.value,
-        "margin_is_bound": None if margin is None else margin.is_bound,
-    }
-
-
-def _noise_row(noise: Noise) -> dict[str, Any]:
-    return {"document": noise.document, "asked": noise.asked, "read": noise.read, "flips": noise.flips}
-
-
-def _listed(labels: frozenset[str] | None) -> list[str] | None:
-    return None if labels is None else sorted(labels)
+def _identity(mark: Path) -> dict[str, Any]:
+    try:
+        identity = json.loads(mark.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise RunError(f"{mark}: damaged ({error}): use another --out, or delete the folder") from error
+    if not isinstance(identity, dict):
+        raise RunError(f"{mark}: damaged (not a JSON object): use another --out, or delete the folder")
+    return identity
 
 
 def _difference(earlier: Mapping[str, Any], identity: Mapping[str, Any], prefix: str = "") -> str:

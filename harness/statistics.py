@@ -40,12 +40,13 @@ def wilson(successes: int, trials: int, confidence: float = 0.95) -> Interval | 
 
 
 def cluster_bootstrap(
-    successes: Sequence[int], trials: Sequence[int], seed: int = 0, confidence: float = 0.95
+    successes: Sequence[float], trials: Sequence[int], seed: int = 0, confidence: float = 0.95
 ) -> Interval | None:
     """Return the percentile interval of a ratio of sums, resampling whole clusters with replacement.
 
-    ``successes`` and ``trials`` hold one count a cluster (all mutants of one original): mutants of one
-    text are not independent, which Wilson's interval does not know. None with fewer than two clusters.
+    ``successes`` and ``trials`` hold one count a cluster (all mutants of one original), or the sum of a
+    cluster's values and how many these are: mutants of one text are not independent, which Wilson's interval
+    does not know. None with fewer than two clusters.
     """
     import numpy as np
 
@@ -55,8 +56,8 @@ def cluster_bootstrap(
     hits, sizes = hits[sizes > 0], sizes[sizes > 0]
     if len(sizes) < 2:
         return None
-    sums = _resampled(np.column_stack([hits, sizes]), seed)
-    return _percentiles(sums[:, 0] / sums[:, 1], confidence)
+    sums = resampled(np.column_stack([hits, sizes]), seed)
+    return percentiles(sums[:, 0] / sums[:, 1], confidence)
 
 
 def rate(part: int, whole: int) -> float | None:
@@ -93,16 +94,16 @@ def rate_difference(
 
 
 def clustered_rate_difference(
-    first: Sequence[tuple[int, int]],
-    second: Sequence[tuple[int, int]],
+    first: Sequence[tuple[float, int]],
+    second: Sequence[tuple[float, int]],
     seed: int = 0,
     confidence: float = 0.95,
 ) -> Excess | None:
     """Compare two rates over the same clusters, such as flips of mutants and of repeats of their originals.
 
-    One (successes, trials) a cluster and rate, in one order; whole clusters are drawn with replacement,
-    with both their counts. None with fewer than two clusters, or where a rate has no trials; draws that
-    leave a rate without trials are passed over.
+    One (successes, trials), or (sum of values, how many), a cluster and rate, in one order; whole clusters
+    are drawn with replacement, with both their counts. None with fewer than two clusters, or where a rate has
+    no trials; draws that leave a rate without trials are passed over.
     """
     import numpy as np
 
@@ -113,9 +114,9 @@ def clustered_rate_difference(
     total = counts.sum(axis=0)
     if len(counts) < 2 or not (total[1] and total[3]):
         return None
-    sums = _resampled(counts, seed)
+    sums = resampled(counts, seed)
     sums = sums[(sums[:, 1] > 0) & (sums[:, 3] > 0)]
-    between = _percentiles(sums[:, 0] / sums[:, 1] - sums[:, 2] / sums[:, 3], confidence)
+    between = percentiles(sums[:, 0] / sums[:, 1] - sums[:, 2] / sums[:, 3], confidence)
     return Excess(float(total[0] / total[1] - total[2] / total[3]), between)
 
 
@@ -276,20 +277,28 @@ def extreme(permuted: NDArray[np.float64], observed: float, sampled: bool = True
     return (at_least + sampled) / (len(permuted) + sampled)
 
 
-def _resampled(counts: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
-    """Column sums over clusters (rows) drawn with replacement, one row a resample."""
+def resampled(
+    rows: NDArray[np.float64], seed: int, times: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
+    """Return column sums over ``rows`` (clusters) drawn with replacement, a row for each of 2,000 resamples.
+
+    ``times``: how often each of the rows stands, where they are more than once; as many rows are drawn as
+    stand in all.
+    """
     import numpy as np
 
     draw = np.random.default_rng(seed)
-    even = np.full(len(counts), 1 / len(counts))
+    stands = np.ones(len(rows)) if times is None else times
+    total = int(stands.sum())
     parts = [
-        draw.multinomial(len(counts), even, size=RESAMPLES_AT_ONCE) @ counts
+        draw.multinomial(total, stands / total, size=RESAMPLES_AT_ONCE) @ rows
         for _ in range(RESAMPLES // RESAMPLES_AT_ONCE)
     ]
     return np.concatenate(parts)
 
 
-def _percentiles(values: NDArray[np.float64], confidence: float) -> Interval:
+def percentiles(values: NDArray[np.float64], confidence: float = 0.95) -> Interval:
+    """Return the interval that has ``confidence`` of ``values``, as many of the others on each side."""
     import numpy as np
 
     tail = (1 - confidence) / 2

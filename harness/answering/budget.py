@@ -8,9 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from harness.core import Reply, Request
-
-CHARACTERS_A_TOKEN = 3  # fewer than English text has, so that the estimate is no underestimate
-TOKENS_A_MESSAGE = 8
+from harness.estimates import prompt_bound
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +61,4 @@ class Budget:
     def _worst(self, request: Request) -> float:
         if self.prices is None:
             return 0.0
-        return self.prices.of(prompt_tokens(request), int(request.sampling.get("max_tokens", 0)))
-
-
-def prompt_tokens(request: Request) -> int:
-    """A generous estimate of a request's prompt tokens, from its characters."""
-    return sum(len(m.content) // CHARACTERS_A_TOKEN + TOKENS_A_MESSAGE for m in request.messages)
+        return self.prices.of(prompt_bound(request.messages), int(request.sampling.get("max_tokens", 0)))

@@ -7,11 +7,8 @@ from typing import Any
 
 from harness.answering.render import Prompt
 from harness.core import Case, Request, Task
+from harness.estimates import answer_bound
 from harness.plugins import Model
-
-TOKENS_A_WORD = 3
-LABELS_AN_ANSWER = 15
-TOKENS_TO_SPARE = 60
 
 
 @dataclass(frozen=True)
@@ -46,15 +43,8 @@ class Planner:
             "temperature": 0.0,
             "top_p": 1.0,
             "seed": self.seed,
-            "max_tokens": TOKENS_TO_SPARE + self._answer_tokens(),
+            "max_tokens": answer_bound(self.task.labels, self.task.multi_label),
             "frequency_penalty": 0.0,
             "presence_penalty": 0.0,
             "logprobs": self.model.capabilities.logprobs,
         }
-
-    def _answer_tokens(self) -> int:
-        """What a bare answer may need: the longest label, or so many labels of the usual length."""
-        words = sorted(len(label.split()) for label in self.task.labels)
-        if not self.task.multi_label:
-            return TOKENS_A_WORD * words[-1]
-        return TOKENS_A_WORD * round(sum(words) / len(words) + 1) * min(len(words), LABELS_AN_ANSWER)

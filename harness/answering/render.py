@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -12,8 +11,8 @@ from typing import Any
 from harness.answering.numbers import read_number
 from harness.core import Message, canonical
 from harness.errors import TaskError
+from harness.files import PROMPTS, read_toml
 
-PROMPTS = Path(__file__).parents[1] / "prompts"
 KEYS = {"system", "question", "template", "examples"}
 TEMPLATE = "{text}\n\n{question}"
 
@@ -63,15 +62,7 @@ class Prompt:
 def load(name: str, labels: Sequence[str], path: str | None = None) -> Prompt:
     """Load the prompt called ``name``, or the one in the file at ``path``. Raises ``TaskError``."""
     file = Path(path) if path else PROMPTS / f"{name}.toml"
-    try:
-        data = tomllib.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise TaskError(f"{file}: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise TaskError(f"{file}: not UTF-8 at byte {error.start}") from error
-    except tomllib.TOMLDecodeError as error:
-        raise TaskError(f"{file}: not valid TOML: {error}") from error
-    return _prompt(data, labels, file)
+    return _prompt(read_toml(file, TaskError), labels, file)
 
 
 def _prompt(data: dict[str, Any], labels: Sequence[str], file: Path) -> Prompt:

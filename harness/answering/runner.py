@@ -1,8 +1,7 @@
 """Asking: every distinct request once, a bounded number at a time, each reply kept as it arrives.
 
-One retry policy for everything: what may succeed later is tried again after
-max(Retry-After, exponential back-off with jitter). What cannot succeed for one request is a ``Failure``;
-what cannot succeed for any ends the run with an ``EndpointError``.
+What may succeed later is tried again as ``harness.retrying`` says. What cannot succeed for one request is a
+``Failure``; what cannot succeed for any ends the run with an ``EndpointError``.
 """
 
 from __future__ import annotations
@@ -15,25 +14,17 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Protocol
 
-from tenacity import (
-    AsyncRetrying,
-    RetryCallState,
-    retry_if_exception_type,
-    stop_after_attempt,
-    wait_random_exponential,
-)
 from tenacity.wait import wait_base
 
-from harness.answering.budget import Budget, prompt_tokens
+from harness.answering.budget import Budget
 from harness.answering.cache import ResponseCache
 from harness.answering.limiter import Limiter
 from harness.core import Failure, Reply, Request, canonical
 from harness.errors import BudgetSpent, CacheError, EndpointError, Transient
+from harness.estimates import prompt_bound
 from harness.plugins import Model
+from harness.retrying import BACK_OFF, Losses, Policy
 
-ATTEMPTS = 5
-BACK_OFF = wait_random_exponential(multiplier=0.5, max=30)
-LOST_IN_A_ROW = 5
 QUEUE_PER_WORKER = 4
 GRACE = 10.0
 
@@ -60,18 +51,6 @@ class Counts:
         self.prompt_tokens += reply.prompt_tokens
         self.completion_tokens += reply.completion_tokens
         self.cached_tokens += reply.cached_tokens
-
-
-@dataclass(frozen=True)
-class PoliteWait(wait_base):
-    """What the server asked for, or the back-off where that is longer."""
-
-    back_off: wait_base
-
-    def __call__(self, retry_state: RetryCallState) -> float:
-        error = retry_state.outcome.exception() if retry_state.outcome else None
-        asked = error.retry_after if isinstance(error, Transient) else None
-        return max(asked or 0.0, self.back_off(retry_state))
 
 
 class Answerer(Protocol):
@@ -102,18 +81,12 @@ class Runner:
         self._workers: list[asyncio.Task[None]] = []
         self._flights: dict[str, asyncio.Future[Answer]] = {}
         self._failures: dict[str, Failure] = {}
-        self._lost = 0
+        self._losses = Losses(model.name)
         self._busy = 0
         self._idle = asyncio.Event()
         self._idle.set()
         self._ended: Exception | None = None
-        self._policy = AsyncRetrying(
-            stop=stop_after_attempt(ATTEMPTS),
-            wait=PoliteWait(back_off),
-            retry=retry_if_exception_type(Transient),
-            before_sleep=self._count_retry,
-            reraise=True,
-        )
+        self._policy = Policy(back_off=back_off, on_retry=self._count_retry)
 
     @property
     def ceiling(self) -> int:
@@ -210,19 +183,16 @@ class Runner:
 
     async def _try(self, request: Request) -> Answer:
         try:
-            answer: Answer = await self._policy.copy()(self._attempt, request)
+            answer: Answer = await self._policy.retrying()(self._attempt, request)
         except Transient as error:
-            self._lost += 1
-            if self._lost >= LOST_IN_A_ROW:
-                message = f"{self._model.name}: {self._lost} requests in a row failed: {error}"
-                raise EndpointError(message) from error
-            return Failure("failed", str(error))
-        self._lost = 0
+            return self._losses.lost(error)
+        self._losses.answered()
         return answer
 
     async def _attempt(self, request: Request) -> Answer:
         """One attempt, within the limiter; its latency counts from when it may be sent."""
-        await self._limiter.acquire(prompt_tokens(request) + int(request.sampling.get("max_tokens", 0)))
+        most = prompt_bound(request.messages) + int(request.sampling.get("max_tokens", 0))
+        await self._limiter.acquire(most)
         started, latency, throttled = time.perf_counter(), None, False
         self._busy += 1
         self._idle.clear()
@@ -255,11 +225,11 @@ class Runner:
         endpoint = canonical(dict(self._model.identity))
         known = await self._cache.dialect(endpoint)
         try:
-            found: Mapping[str, Any] | None = await self._policy.copy()(self._model.prepare, known)
+            found: Mapping[str, Any] | None = await self._policy.retrying()(self._model.prepare, known)
         except Transient as error:
             raise EndpointError(f"{self._model.name}: {error}") from error
         if found is not None:
             await self._cache.learn(endpoint, found)
 
-    def _count_retry(self, _: RetryCallState) -> None:
+    def _count_retry(self) -> None:
         self.counts.retried += 1

@@ -13,7 +13,7 @@ import tomli_w
 
 from harness import __version__, documents, registry
 from harness.answering import render
-from harness.answering.budget import TOKENS_A_MESSAGE, Budget, Prices
+from harness.answering.budget import Budget, Prices
 from harness.answering.cache import DEFAULT as DEFAULT_CACHE
 from harness.answering.cache import ResponseCache
 from harness.answering.limiter import Limiter
@@ -22,8 +22,9 @@ from harness.answering.reading import Reader
 from harness.answering.runner import Runner
 from harness.config import RunConfig
 from harness.core import Case, Document, DocumentOptions, Task, canonical
-from harness.documents.shortening import TOKENS_A_MUTANT_ADDS, Shortener, estimate
+from harness.documents.shortening import TOKENS_A_MUTANT_ADDS, Shortener
 from harness.errors import ConfigError, ModelError, TaskError
+from harness.estimates import prompt_bound, text_bound
 from harness.folder import RunFolder
 from harness.http_client import Key, on_this_machine
 from harness.plugins import Kit, Model, Parser, Suite
@@ -84,6 +85,16 @@ class Audit:
     def resolved(self) -> str:
         """The whole configuration as TOML, defaults filled in; it holds no secret."""
         return tomli_w.dumps(self.config.resolved())
+
+    @property
+    def about(self) -> str:
+        """The run in a line, for its log; ``run.toml`` has all settings."""
+        texts = f"{self.total} texts" if self.total else "texts of its own"
+        parser = self.suite.identity.get("parser", "none")
+        return (
+            f"hinter {__version__}, suite {self.suite.name} on {texts}, parser {parser},"
+            f" task {self.task.name}, model {self.model.name}, seed {self.config.seed}"
+        )
 
     @property
     def _name(self) -> str:
@@ -206,13 +217,13 @@ def _shortener(config: RunConfig, model: Model, planner: Planner) -> Shortener:
         bare = planner.request(Case("", "", "", "original", ""))
         limit = context - TOKENS_A_MUTANT_ADDS
         if model.capabilities.chat:
-            limit -= sum(estimate(m.content) + TOKENS_A_MESSAGE for m in bare.messages)
+            limit -= prompt_bound(bare.messages)
             limit -= int(bare.sampling["max_tokens"])
         if limit < 1:
             raise ConfigError(f"the prompt leaves no room for a text in {model.name}'s {context} tokens")
 
     def count(text: str) -> int:
         tokens = model.count_tokens(text)
-        return estimate(text) if tokens is None else tokens
+        return text_bound(text) if tokens is None else tokens
 
     return Shortener(limit, count)

@@ -23,14 +23,13 @@ from harness.core import Case, Document
 from harness.errors import RunError
 from harness.folder import RunFolder
 from harness.plugins import Suite
+from harness.progress import Progress, unwatched
 
 CHUNK_DOCUMENTS = 32
 CHUNKS_AHEAD = 2
 
 Chunk = tuple[int, Iterable[Document]]
-Watcher = Callable[[int], None]
-"""Told how many documents are done."""
-Engine = Callable[[Audit, RunFolder, int, Watcher], None]
+Engine = Callable[[Audit, RunFolder, int, Progress], None]
 """Writes all cases of an audit, with a number of workers: ``make``, or another that writes the same."""
 
 
@@ -51,7 +50,7 @@ def cases(audit: Audit, folder: RunFolder, workers: int = 1) -> Generator[Case, 
     finish(audit, folder)
 
 
-def make(audit: Audit, folder: RunFolder, workers: int = 1, watch: Watcher = lambda _: None) -> None:
+def make(audit: Audit, folder: RunFolder, workers: int = 1, progress: Progress = unwatched) -> None:
     """Write all cases of the audit."""
     if folder.complete:
         return
@@ -62,11 +61,11 @@ def make(audit: Audit, folder: RunFolder, workers: int = 1, watch: Watcher = lam
             if not folder.has_chunk(number):
                 deque(folder.keep_chunk(number, audit.suite.cases(iter(some))), maxlen=0)
             done += len(some) if isinstance(some, list) else audit.total
-            watch(done)
+            progress(done, audit.total)
     else:
         for _, size in _shared_out(audit, folder, workers):
             done += size
-            watch(done)
+            progress(done, audit.total)
     finish(audit, folder)
 
 

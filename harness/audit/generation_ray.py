@@ -30,6 +30,7 @@ from harness.core import Document
 from harness.errors import ConfigError, HarnessError, RunError
 from harness.folder import RunFolder
 from harness.plugins import Suite
+from harness.progress import Progress, unwatched
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -80,9 +81,7 @@ def connected(address: str | None = None) -> Iterator[None]:
             ray.shutdown()
 
 
-def make(
-    audit: Audit, folder: RunFolder, workers: int | None = None, watch: generation.Watcher = lambda _: None
-) -> None:
+def make(audit: Audit, folder: RunFolder, workers: int | None = None, progress: Progress = unwatched) -> None:
     """Write all cases of the audit, with ``workers`` actors (None: one a CPU of the cluster).
 
     Raises ``RunError`` where the cluster loses the work or a node makes other cases than this machine.
@@ -90,7 +89,7 @@ def make(
     if folder.complete:
         return
     if not audit.suite.by_document:
-        generation.make(audit, folder, 1, watch)
+        generation.make(audit, folder, 1, progress)
         return
     from ray.exceptions import RayError
 
@@ -103,7 +102,7 @@ def make(
                     if number in waiting:
                         folder.write_chunk(number, parts)
                         del waiting[number]
-                        watch(audit.total - sum(size for size, _ in waiting.values()))
+                        progress(audit.total - sum(size for size, _ in waiting.values()), audit.total)
         except RayError as error:
             said = _lines(error)[-1]
             if len(waiting) == before:

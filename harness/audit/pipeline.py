@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from harness import files, run_log
 from harness.answering.cache import ResponseCache
 from harness.answering.runner import Counts
 from harness.audit import asking, generation
@@ -29,6 +30,7 @@ from harness.errors import ConfigError, EndpointError
 from harness.folder import DERIVED, RunFolder
 from harness.models import tokens
 from harness.plugins import Nouns
+from harness.progress import Progress, unwatched
 from harness.report import figures, html, junit
 from harness.report import summary as summaries
 from harness.report.summary import Cases, Summary
@@ -43,7 +45,7 @@ PER_SLOT = 8
 
 
 @dataclass
-class Progress:
+class RunState:
     """How far a run has come; ``documents`` counts those whose verdicts are in."""
 
     total: int
@@ -110,7 +112,7 @@ class Generated:
         }
 
 
-Watcher = Callable[[Progress], None]
+Watcher = Callable[[RunState], None]
 Ending = Literal["complete", "partial", "interrupted"]
 
 
@@ -122,13 +124,21 @@ async def run(config: RunConfig, watch: Watcher = lambda _: None, overwrite: boo
 async def audit(config: RunConfig, watch: Watcher = lambda _: None, overwrite: bool = False) -> Finished:
     """Audit as ``config`` says; the summary is also written to the run folder, with the reports.
 
-    ``watch`` is given the one ``Progress``, which then goes on changing. Cancelled, it still writes what
+    ``watch`` is given the one ``RunState``, which then goes on changing. Cancelled, it still writes what
     it has, with the status ``interrupted``. Raises ``HarnessError``.
     """
     assembled = await asyncio.to_thread(assemble, config)
-    folder, started = assembled.folder, time.monotonic()
-    folder.open(assembled.resolved, assembled.identity, overwrite)
-    progress = Progress(assembled.total)
+    assembled.folder.open(assembled.resolved, assembled.identity, overwrite)
+    with run_log.logged(assembled.folder.path, assembled.about) as journal:
+        finished = await _audited(assembled, watch)
+        journal.line(f"ended: {finished.summary.status}, {finished.summary.requests.model_dump_json()}")
+    return finished
+
+
+async def _audited(assembled: Audit, watch: Watcher) -> Finished:
+    """Do what ``audit`` does once the folder is there."""
+    config, folder, started = assembled.config, assembled.folder, time.monotonic()
+    progress = RunState(assembled.total)
     watch(progress)
     status: Ending = "complete"
     if not config.batch and (left := outstanding(folder.path)):
@@ -153,7 +163,7 @@ async def audit(config: RunConfig, watch: Watcher = lambda _: None, overwrite: b
     return Finished(summary, folder.path)
 
 
-async def _flow(audit: Audit, folder: RunFolder, progress: Progress) -> None:
+async def _flow(audit: Audit, folder: RunFolder, progress: RunState) -> None:
     """Documents to verdicts. A cancellation leaves the files whole for all groups that were judged."""
     made = generation.cases(audit, folder, audit.config.workers)
     with closing(made) as cases, folder.derived() as tables:
@@ -176,7 +186,7 @@ async def _flow(audit: Audit, folder: RunFolder, progress: Progress) -> None:
 
 
 async def _chosen(
-    audit: Audit, folder: RunFolder, examiner: Examiner, cases: Iterable[Case], progress: Progress
+    audit: Audit, folder: RunFolder, examiner: Examiner, cases: Iterable[Case], progress: RunState
 ) -> Iterator[asking.Group]:
     """The groups that an adaptive budget chose: the one step that looks at answers to choose cases."""
     from harness.audit.adaptive.exploration import Exploration
@@ -214,7 +224,7 @@ async def _examined(
 async def generate(
     config: RunConfig,
     overwrite: bool = False,
-    watch: Callable[[int, int], None] = lambda *_: None,
+    watch: Progress = unwatched,
     engine: generation.Engine = generation.make,
 ) -> Generated:
     """The cases of a run, written to its folder; a later ``run`` of the same settings goes on from them.
@@ -226,15 +236,17 @@ async def generate(
 
     stopped = threading.Event()
 
-    def tell(done: int) -> None:
+    def tell(done: int, total: int) -> None:
         if stopped.is_set():
             raise asyncio.CancelledError
-        watch(done, audit.total)
+        watch(done, total)
 
-    try:
-        await asyncio.to_thread(engine, audit, audit.folder, config.workers, tell)
-    finally:
-        stopped.set()  # a thread cannot be cancelled: it ends with the chunk it is at
+    with run_log.logged(audit.folder.path, audit.about) as journal:
+        try:
+            await asyncio.to_thread(engine, audit, audit.folder, config.workers, tell)
+        finally:
+            stopped.set()  # a thread cannot be cancelled: it ends with the chunk it is at
+        journal.line("ended: all cases are made")
     made = audit.folder.scan("cases")
     return Generated(
         folder=audit.folder.path,
@@ -263,7 +275,7 @@ async def check(config: RunConfig, text: str) -> Checked:
     return checked
 
 
-def _conclude(audit: Audit, folder: RunFolder, progress: Progress, status: Ending, seconds: float) -> Summary:
+def _conclude(audit: Audit, folder: RunFolder, progress: RunState, status: Ending, seconds: float) -> Summary:
     """Figures from the files alone, then the reports."""
     for name in DERIVED:
         folder.merge(name)
@@ -310,5 +322,5 @@ def _additions(audit: Audit, folder: RunFolder, lengths: Mapping[str, int] | Non
 
 def render(folder: RunFolder, summary: Summary) -> None:
     """Write the reports of a run folder, from its files."""
-    (folder.path / "report.html").write_text(html.render(folder, summary), encoding="utf-8")
-    (folder.path / "junit.xml").write_text(junit.render(folder, summary), encoding="utf-8")
+    files.write(folder.path / "report.html", html.render(folder, summary))
+    files.write(folder.path / "junit.xml", junit.render(folder, summary))

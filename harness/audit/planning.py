@@ -11,6 +11,7 @@ from harness.audit import asking
 from harness.audit.assembly import assemble
 from harness.config import RunConfig
 from harness.core import Case, Json
+from harness.estimates import likely_answer
 from harness.models import tokens
 from harness.plugins import Nouns
 
@@ -74,7 +75,7 @@ async def plan(config: RunConfig) -> Plan:
                 if key in fresh and key not in found:
                     prompt += await counter.tokens(requests[key])
     to_send, prompt_tokens = unique - cached, round(prompt)
-    completion = to_send * answer_tokens(audit.task.labels)
+    completion = to_send * likely_answer(audit.task.labels)
     return Plan(
         task=audit.task.name,
         suite=audit.suite.name,
@@ -92,8 +93,3 @@ async def plan(config: RunConfig) -> Plan:
         tokens_by=counter.how,
         cost_usd=audit.prices.of(prompt_tokens, completion) if audit.prices else None,
     )
-
-
-def answer_tokens(labels: Iterable[str]) -> int:
-    """Tokens of a bare answer: about two a word of the longest label, and the end."""
-    return 1 + 2 * max(len(label.split()) for label in labels)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import sys
@@ -79,12 +80,20 @@ def app() -> None:
     """Find the biases of language models that accuracy hides, and that single-attribute tests miss.
 
     Exit codes: 0 done; 1 a --fail-above gate was crossed; 2 bad usage, configuration or input;
-    3 partial, or too few answers to decide the gate; 130 interrupted, the same command resumes.
+    3 partial, or too few answers to decide the gate; 70 a fault of hinter's own; 130 interrupted, the same
+    command resumes.
     """
 
 
+FAULT = 70  # EX_SOFTWARE of sysexits.h
+DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EMFILE, errno.ENFILE})
+
+
 def main() -> None:
-    """Run a command; what is wrong is one line on standard error."""
+    """Run a command; what is wrong is one line on standard error.
+
+    What the user can mend ends with exit code 2, a fault of ours with ``FAULT``.
+    """
     from harness.errors import HarnessError
 
     try:
@@ -100,8 +109,22 @@ def main() -> None:
     except HarnessError as error:
         first, _, log = str(error).partition("\n")  # what follows is a server's log, as it wrote it
         click.echo(f"hinter: {' '.join(first.split())}" + (f"\n{log}" if log else ""), err=True)
-        sys.exit(2)
+        sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         click.echo("hinter: interrupted", err=True)
         sys.exit(130)
+    except Exception as error:
+        if isinstance(error, OSError) and (error.filename is not None or error.errno in DISK):
+            place = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes) else ""
+            click.echo(f"hinter: {place}{error.strerror or error}", err=True)
+            sys.exit(HarnessError.exit_code)
+        click.echo(f"hinter: {_fault(error)}", err=True)
+        sys.exit(FAULT)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _fault(error: Exception) -> str:
+    """A fault of ours in one line, which says where its traceback is."""
+    from harness import run_log
+
+    return f"internal error: {run_log.summary(error)} ({run_log.traced(error)}); please report it"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import sys
 import time
@@ -173,18 +172,11 @@ def export(file: str, path: Path) -> None:
 
 
 def _replace(target: Path, lines: Iterable[bytes]) -> int:
-    """Write ``target`` whole or not at all, but where it is no file (a pipe): there, as it comes."""
-    if target.exists() and not target.is_file():
-        with target.open("wb") as file:
-            return _pour(lines, file.write)
-    part = target.with_name(f"{target.name}.part-{os.getpid()}")
-    try:
-        with part.open("xb") as file:
-            count = _pour(lines, file.write)
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
-    return count
+    """Write ``lines`` to ``target``, whole or not at all, and return how many there were."""
+    from harness import files
+
+    with files.replacing(target) as unfinished, unfinished.open("wb") as file:
+        return _pour(lines, file.write)
 
 
 def _pour(lines: Iterable[bytes], write: Callable[[bytes], object]) -> int:

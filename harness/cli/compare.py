@@ -42,13 +42,14 @@ def command(runs: tuple[Path, ...], corpus: Path | None, out: Path | None, as_js
 
 
 def _write(out: Path, compared: Comparison, text: str) -> None:
+    from harness import files
     from harness.errors import RunError
     from harness.report import comparison
 
     try:
         out.mkdir(parents=True, exist_ok=True)
-        (out / "comparison.json").write_text(text + "\n", encoding="utf-8")
-        (out / "comparison.html").write_text(comparison.render(compared), encoding="utf-8")
+        files.write(out / "comparison.json", text + "\n")
+        files.write(out / "comparison.html", comparison.render(compared))
     except OSError as error:
         raise RunError(f"{out}: {error.strerror or error}") from error
     click.echo(f"Page: {out / 'comparison.html'}", err=True)
@@ -85,7 +86,7 @@ def _run(path: Path, name: str) -> Run:
     from harness.report import summary
     from harness.report.pairing import Run
 
-    folder = RunFolder.existing(path)
+    folder = RunFolder.ended(path)
     figures = summary.read(folder.summary)
     if not (path / "verdicts.parquet").is_file():
         raise RunError(f"{path} has no verdicts.parquet: the same command makes it again")

@@ -38,25 +38,26 @@ def command(
 
     BoundCov and SActCov (S²LCT, Equations 1 and 2), with curves by the number of texts.
     """
+    from harness import files
     from harness.cli.progress import counted
+    from harness.folder import RunFolder
     from harness.report import coverage as pages
     from harness.studies import coverage
-    from harness.studies.fluency import open_run
     from harness.studies.neurons import PREFIX, Neurons
 
     if not model.startswith(PREFIX):
         raise click.UsageError(
             f"--model {model}: only a classifier of {PREFIX}NAME_OR_FOLDER shows its neurons"
         )
-    suites = {str(run): _texts(open_run(run), limit, seed) for run in runs}
+    suites = {str(run): _texts(RunFolder.with_cases(run), limit, seed) for run in runs}
     known = _reference(reference, text_column, limit, seed)
-    with counted("texts read") as told:
-        measured = coverage.measure(Neurons(model), known, suites, told)
+    with counted("texts read") as progress:
+        measured = coverage.measure(Neurons(model), known, suites, progress)
     folder = out or runs[0]
     folder.mkdir(parents=True, exist_ok=True)
     plain = json.dumps(measured.to_json(), indent=1, ensure_ascii=False)
-    (folder / "coverage.json").write_text(f"{plain}\n", encoding="utf-8")
-    (folder / "coverage.html").write_text(pages.render(measured), encoding="utf-8")
+    files.write(folder / "coverage.json", f"{plain}\n")
+    files.write(folder / "coverage.html", pages.render(measured))
     if as_json:
         click.echo(plain)
     else:

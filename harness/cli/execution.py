@@ -59,13 +59,13 @@ async def _interruptible(work: Coroutine[object, object, Result], kept: str) -> 
 
 
 async def _audit(config: RunConfig, overwrite: bool, quiet: bool) -> pipeline.Finished:
-    shown: list[pipeline.Progress] = []
+    shown: list[pipeline.RunState] = []
     show = _bar if sys.stderr.isatty() else _lines
     with contextlib.nullcontext() if quiet else show(shown, asyncio.get_running_loop()):
         return await pipeline.audit(config, shown.append, overwrite)
 
 
-def describe(progress: pipeline.Progress, seconds: float) -> str:
+def describe(progress: pipeline.RunState, seconds: float) -> str:
     """What was sent, at what rate, and what it has cost so far."""
     if progress.note:
         return progress.note
@@ -98,13 +98,13 @@ def _every(seconds: float, loop: asyncio.AbstractEventLoop, act: Callable[[], No
 
 
 @contextlib.contextmanager
-def _bar(shown: list[pipeline.Progress], loop: asyncio.AbstractEventLoop) -> Iterator[None]:
+def _bar(shown: list[pipeline.RunState], loop: asyncio.AbstractEventLoop) -> Iterator[None]:
     started = time.monotonic()
     columns = (
         TextColumn("texts"),
         BarColumn(bar_width=20),
         MofNCompleteColumn(),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
@@ -120,7 +120,7 @@ def _bar(shown: list[pipeline.Progress], loop: asyncio.AbstractEventLoop) -> Ite
 
 
 @contextlib.contextmanager
-def _lines(shown: list[pipeline.Progress], loop: asyncio.AbstractEventLoop) -> Iterator[None]:
+def _lines(shown: list[pipeline.RunState], loop: asyncio.AbstractEventLoop) -> Iterator[None]:
     """A line now and then, where nobody can see a bar."""
     started = time.monotonic()
 

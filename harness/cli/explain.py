@@ -66,11 +66,11 @@ def command(
     from harness.studies.explaining.flips import Settings
     from harness.studies.explaining.run import explain
 
-    folder = RunFolder.existing(run)
+    folder = RunFolder.ended(run)
     settings = Settings(method, probability, mask, whole)
     configured = config.load(folder.path / "run.toml", given(options))
-    with counted("flips explained") as told:
-        explanations = asyncio.run(explain(folder, configured, settings, cases, limit, told))
+    with counted("flips explained") as progress:
+        explanations = asyncio.run(explain(folder, configured, settings, cases, limit, progress))
     pipeline.render(folder, summary.read(folder.summary))
     flips = [Flip.model_validate(case) for case in explanations["cases"]]
     if as_json:

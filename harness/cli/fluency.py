@@ -32,13 +32,14 @@ def command(
     By their likelihood under the model audited or another one (--model, --base-url), or by LanguageTool.
     """
     from harness.cli.progress import counted
+    from harness.folder import RunFolder
     from harness.report import fluency as report
     from harness.studies import fluency
 
-    folder = fluency.open_run(run)
+    folder = RunFolder.with_cases(run)
     judge = _judge(folder, languagetool, given(options))
-    with counted("texts scored") as told:
-        made = asyncio.run(fluency.measure(folder, judge, limit, seed, told))
+    with counted("texts scored") as progress:
+        made = asyncio.run(fluency.measure(folder, judge, limit, seed, progress))
     measured = report.Fluency.model_validate(made)
     click.echo(json.dumps(made, ensure_ascii=False) if as_json else "\n".join(report.lines(measured)))
     return 3 if measured.failed else 0

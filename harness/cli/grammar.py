@@ -20,6 +20,7 @@ def learn(trees: tuple[Path, ...], out: Path | None) -> None:
 
     The table has a production a line, symbol, symbols and count, without words.
     """
+    from harness import files
     from harness.suites.linguistic import grammar
 
     names = ", ".join(path.name for path in trees)
@@ -29,7 +30,6 @@ def learn(trees: tuple[Path, ...], out: Path | None) -> None:
         for line in lines:
             click.echo(line, nl=False)
     else:
-        with out.open("w", encoding="utf-8") as file:
-            file.writelines(lines)
+        files.write(out, "".join(lines))
     total = sum(learnt.counts.values())
     click.echo(f"{len(learnt.counts):,} different productions of {total:,}", err=True)

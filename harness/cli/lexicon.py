@@ -78,6 +78,7 @@ def import_(files: tuple[Path, ...], attribute: str | None, out: Path | None) ->
 
     What is dropped is said on standard error, with the file, the line and why.
     """
+    from harness import files as output
     from harness.suites.hinter import groups
 
     if all(groups.is_table(file) for file in files):
@@ -89,7 +90,7 @@ def import_(files: tuple[Path, ...], attribute: str | None, out: Path | None) ->
     if out is None:
         click.echo(text, nl=False)
     else:
-        out.write_text(text, encoding="utf-8")
+        output.write(out, text)
     click.echo(f"{said}, {len(dropped)} dropped", err=True)
 
 

@@ -4,26 +4,30 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+
+from harness.progress import Progress
 
 PLAIN_SECONDS = 10.0
 
-Watcher = Callable[[int, int], None]
-"""Told how many are done, of how many."""
-
 
 @contextmanager
-def counted(noun: str) -> Iterator[Watcher]:
-    """Shows what the watcher it gives is told."""
+def counted(noun: str) -> Iterator[Progress]:
+    """Show how many of the things called ``noun`` are done, as the progress it yields is called."""
     if not sys.stderr.isatty():
         yield _Lines(noun)
         return
+    from rich import progress
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn(noun), BarColumn(bar_width=30), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    columns = (
+        progress.TextColumn(noun),
+        progress.BarColumn(bar_width=30),
+        progress.MofNCompleteColumn(),
+        progress.TimeRemainingColumn(),
+    )
+    with progress.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(noun, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
 

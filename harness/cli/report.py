@@ -30,7 +30,7 @@ def command(run: Path, form: str, as_json: bool) -> None:
     from harness.report import markdown, terminal
     from harness.report import summary as summaries
 
-    folder = RunFolder.existing(run)
+    folder = RunFolder.ended(run)
     summary = summaries.read(folder.summary)
     if form == "md":
         click.echo(markdown.render(summary), nl=False)

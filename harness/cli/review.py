@@ -24,13 +24,13 @@ def export(run: Path, sample: int, seed: int, out: Path | None) -> None:
     In each row they fill in label, relevance (1 to 5: is the text about what it should be?) and fluency (1 to
     5).
     """
-    from harness import config, registry
+    from harness import config, files, registry
     from harness.errors import RunError
-    from harness.studies import fluency
+    from harness.folder import RunFolder
     from harness.studies.review import sheet
     from harness.studies.review.sample import by_kind, pairs
 
-    folder = fluency.open_run(run)
+    folder = RunFolder.with_cases(run)
     target = out or run / "review.csv"
     if target.exists():
         raise RunError(f"{target} is there already, perhaps filled in: use another --out")
@@ -38,7 +38,7 @@ def export(run: Path, sample: int, seed: int, out: Path | None) -> None:
     settings = config.load(run / "run.toml")
     subject = registry.suite_plugin(settings.suite).subject(settings.suite_options)
     text = sheet.write(chosen, subject, seed)
-    target.write_text(text, encoding=sheet.ENCODING, newline="")
+    files.write(target, text.encode(sheet.ENCODING))
     click.echo(f"{len(chosen):,} texts in {target}")
 
 
@@ -50,12 +50,13 @@ def export(run: Path, sample: int, seed: int, out: Path | None) -> None:
 def import_(run: Path, files: tuple[Path, ...], seed: int, as_json: bool) -> None:
     """Read the filled sheets FILES, one of each annotator, and say what they say: RUN/review.json."""
     from harness import config, registry
+    from harness import files as output
     from harness.errors import DocumentError
+    from harness.folder import RunFolder
     from harness.report import review as report
-    from harness.studies import fluency
     from harness.studies.review import figures, sheet
 
-    folder = fluency.open_run(run)
+    folder = RunFolder.with_cases(run)
     settings = config.load(run / "run.toml")
     task = registry.task(settings.task, settings.task_options.given)
     if len({file.stem for file in files}) < len(files):
@@ -70,5 +71,5 @@ def import_(run: Path, files: tuple[Path, ...], seed: int, as_json: bool) -> Non
         raise DocumentError(f"{files[0]}: nothing is filled in")
     made = figures.summary(ratings, cases, task.multi_label, seed)
     text = json.dumps(made, indent=1, ensure_ascii=False)
-    (run / "review.json").write_text(text + "\n", encoding="utf-8")
+    output.write(run / "review.json", text + "\n")
     click.echo(text if as_json else "\n".join(report.lines(report.Review.model_validate(made))))

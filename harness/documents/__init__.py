@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -21,10 +20,10 @@ from harness.documents import hub
 from harness.documents.rows import SUFFIXES, Row
 from harness.documents.rows import rows as file_rows
 from harness.errors import DocumentError
+from harness.files import DATA, read_toml
 
 __all__ = ["Row", "digest", "files", "label_names", "read", "sample"]
 
-DATA = Path(__file__).parents[1] / "data"
 TEXT_COLUMNS = ("text", "review", "sentence", "content")
 LABEL_COLUMNS = ("label", "labels", "sentiment", "polarity")
 ID_COLUMN = "id"
@@ -84,8 +83,7 @@ def sample(file: str) -> str:
 @cache
 def label_names(name: str, key: str = "names") -> tuple[str, ...]:
     """The official labels of the data set ``name``, in their order; with ``key`` "codes" their codes."""
-    with (DATA / "labels.toml").open("rb") as stream:
-        return tuple(tomllib.load(stream)[name][key])
+    return tuple(read_toml(DATA / "labels.toml", DocumentError)[name][key])
 
 
 def files(path: str | Path | None) -> list[Path]:

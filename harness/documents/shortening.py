@@ -7,23 +7,17 @@ always in the same way: the requests must not depend on whether a server answers
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from harness.core import Document
+from harness.estimates import characters_within, text_bound
+from harness.language import sentences
 
-CHARACTERS_A_TOKEN = 3.0  # fewer than English has, so that an estimate errs on the short side
 TOKENS_A_MUTANT_ADDS = 64
 SPECIAL_TOKENS = 8  # beside those, no tokenizer makes more tokens of a text than it has bytes
-_SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*(?=\s)")
 _WORD_END = re.compile(r"\S(?=\s)")
-
-
-def estimate(text: str) -> int:
-    """Tokens of a text, rather too many than too few."""
-    return math.ceil(len(text) / CHARACTERS_A_TOKEN)
 
 
 @dataclass(frozen=True)
@@ -31,7 +25,7 @@ class Shortener:
     """Cuts documents to at most ``limit`` tokens; with None, leaves all as they are."""
 
     limit: int | None
-    count: Callable[[str], int] = estimate
+    count: Callable[[str], int] = text_bound
 
     def fits(self, document: Document) -> bool:
         """Return whether ``document`` is within the limit.
@@ -51,8 +45,8 @@ class Shortener:
 
     def _cut(self, text: str) -> str:
         """The longest beginning that fits and ends with a sentence, or if there is none with a word."""
-        for ends in (_SENTENCE_END, _WORD_END):
-            places = [match.end() for match in ends.finditer(text)]
+        for ends in (sentences.ends, _word_ends):
+            places = list(ends(text))
             low, high = 0, len(places)
             while low < high:
                 middle = (low + high + 1) // 2
@@ -62,4 +56,8 @@ class Shortener:
                     high = middle - 1
             if low:
                 return text[: places[low - 1]]
-        return text[: int((self.limit or 0) * CHARACTERS_A_TOKEN)]
+        return text[: characters_within(self.limit or 0)]
+
+
+def _word_ends(text: str) -> Iterator[int]:
+    return (match.end() for match in _WORD_END.finditer(text))

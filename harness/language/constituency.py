@@ -12,7 +12,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from harness.errors import ParserError
-from harness.language.parsed_text import Reading
+from harness.language.parsed_text import ParsedText
 from harness.language.parsers import default_pipeline
 from harness.language.parsers.spacy_parser import load_pipeline
 from harness.language.parsers.stanza_parser import find_models
@@ -135,7 +135,7 @@ def load(kind: str | None = None) -> StanzaConstituency | FlatConstituency:
     return FlatConstituency()
 
 
-def projected(read: Reading) -> tuple[Tree, ...]:
+def projected(read: ParsedText) -> tuple[Tree, ...]:
     """Return one tree for each sentence of a dependency parse."""
     roots = [i for i, token in enumerate(read.tokens) if token.head == i and token.tag != "_SP"]
     return tuple(phrase(ROOT, [_Projection(read).clause(root)]) for root in roots)
@@ -148,7 +148,7 @@ class _Projection:
     phrase of its own before whatever follows it; closing punctuation belongs to the clause.
     """
 
-    def __init__(self, read: Reading) -> None:
+    def __init__(self, read: ParsedText) -> None:
         self._read = read
 
     def clause(self, head: int) -> Tree:

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import log
-from typing import Protocol
 
 from harness.errors import ParserError
+from harness.language.entities import Entity, Reader, Resolution, Resolver
 from harness.language.mentions import find, pronoun_slot, who_clause
-from harness.language.parsed_text import Reading
+from harness.language.parsed_text import ParsedText
 from harness.language.persons import Gender, Mention, Vocabulary, vocabulary
 
 SUBJECTS = frozenset({"nsubj", "nsubjpass"})
@@ -24,50 +24,6 @@ COPULAS = frozenset(
 DEFINITE = frozenset({"the", "this", "that"})
 POSTMODIFIERS = frozenset({"prep", "relcl", "acl", "advmod", "amod"})
 RESOLVERS = ("rules", "coreferee", "fastcoref", "stanza")
-
-
-@dataclass(frozen=True, slots=True)
-class Entity:
-    """All ``mentions`` of one thing, in the order of the text."""
-
-    mentions: tuple[Mention, ...]
-
-    @property
-    def person(self) -> bool:
-        """Whether each mention is one of a person."""
-        return all(m.kind != "other" for m in self.mentions)
-
-    @property
-    def genders(self) -> frozenset[Gender]:
-        return frozenset(m.gender for m in self.mentions if m.gender)
-
-
-@dataclass(frozen=True, slots=True)
-class Resolution:
-    """A text as it was read, and its entities in the order of their first mentions."""
-
-    reading: Reading
-    entities: tuple[Entity, ...]
-
-
-class Resolver(Protocol):
-    """What templates need of a coreference system."""
-
-    @property
-    def name(self) -> str: ...
-
-    def resolve(self, texts: Iterable[str]) -> Iterator[Resolution]: ...
-
-    def entities(self, text: str) -> tuple[Entity, ...]: ...
-
-
-class Reader(Protocol):
-    """What turns texts into readings, in order."""
-
-    @property
-    def name(self) -> str: ...
-
-    def read(self, texts: Iterable[str]) -> Iterator[Reading]: ...
 
 
 class RuleResolver:
@@ -120,7 +76,7 @@ class _Chain:
         return gender is None or not self.genders or self.genders == {gender}
 
 
-def link(reading: Reading, mentions: Sequence[Mention]) -> tuple[Entity, ...]:
+def link(reading: ParsedText, mentions: Sequence[Mention]) -> tuple[Entity, ...]:
     """Group ``mentions``, given in text order, into entities."""
     chains: list[_Chain] = []
     of_head: dict[int, _Chain] = {}
@@ -141,7 +97,7 @@ def link(reading: Reading, mentions: Sequence[Mention]) -> tuple[Entity, ...]:
 
 
 def _antecedent(
-    reading: Reading, mention: Mention, chains: Sequence[_Chain], of_head: dict[int, _Chain]
+    reading: ParsedText, mention: Mention, chains: Sequence[_Chain], of_head: dict[int, _Chain]
 ) -> _Chain | None:
     if mention.kind == "pronoun":
         return _most_salient(reading, mention, chains)
@@ -153,7 +109,7 @@ def _antecedent(
     return _same_noun(reading, mention, chains)
 
 
-def _tied(reading: Reading, mention: Mention, of_head: dict[int, _Chain]) -> _Chain | None:
+def _tied(reading: ParsedText, mention: Mention, of_head: dict[int, _Chain]) -> _Chain | None:
     """Return the chain that grammar equates with ``mention``.
 
     Such are an apposition, a predicate (*she is a girl*) and a compound (*actor Jake*).
@@ -174,13 +130,13 @@ def _tied(reading: Reading, mention: Mention, of_head: dict[int, _Chain]) -> _Ch
     return None
 
 
-def _other_name(reading: Reading, chain: _Chain, mention: Mention) -> bool:
+def _other_name(reading: ParsedText, chain: _Chain, mention: Mention) -> bool:
     """Return whether the names differ: *Diaz, Marsden, Langella* is a list that parses as an apposition."""
     named = mention.kind == "name" and any(m.kind == "name" for m in chain.mentions)
     return named and not _same_name(reading, chain, mention)
 
 
-def _same_name(reading: Reading, chain: _Chain, mention: Mention) -> bool:
+def _same_name(reading: ParsedText, chain: _Chain, mention: Mention) -> bool:
     """Return whether one name's words are among the other's: *Drew Barrymore*, *Barrymore*, *Drew*."""
     if not chain.agrees(mention.gender):
         return False
@@ -191,11 +147,11 @@ def _same_name(reading: Reading, chain: _Chain, mention: Mention) -> bool:
     )
 
 
-def _words(reading: Reading, mention: Mention) -> set[str]:
+def _words(reading: ParsedText, mention: Mention) -> set[str]:
     return {w.strip(".").casefold() for w in reading.text[mention.start : mention.end].split()}
 
 
-def _same_noun(reading: Reading, mention: Mention, chains: Sequence[_Chain]) -> _Chain | None:
+def _same_noun(reading: ParsedText, mention: Mention, chains: Sequence[_Chain]) -> _Chain | None:
     """Return the latest chain with the same noun as a definite noun phrase.
 
     None where the phrase itself specifies its referent (*the engineer next to her*).
@@ -212,7 +168,7 @@ def _same_noun(reading: Reading, mention: Mention, chains: Sequence[_Chain]) -> 
     return None
 
 
-def _most_salient(reading: Reading, pronoun: Mention, chains: Sequence[_Chain]) -> _Chain | None:
+def _most_salient(reading: ParsedText, pronoun: Mention, chains: Sequence[_Chain]) -> _Chain | None:
     scored = [
         (score, i)
         for i, chain in enumerate(chains)
@@ -221,7 +177,7 @@ def _most_salient(reading: Reading, pronoun: Mention, chains: Sequence[_Chain]) 
     return chains[max(scored)[1]] if scored else None
 
 
-def _salience(reading: Reading, pronoun: Mention, chain: _Chain) -> float | None:
+def _salience(reading: ParsedText, pronoun: Mention, chain: _Chain) -> float | None:
     """Score how likely ``pronoun`` refers to ``chain``; None where grammar rules it out."""
     last = chain.mentions[-1]
     place, here = reading.tokens[last.head], reading.tokens[pronoun.head]
@@ -243,13 +199,13 @@ def _salience(reading: Reading, pronoun: Mention, chain: _Chain) -> float | None
     )
 
 
-def _tells_of(reading: Reading, noun: int, pronoun: int) -> bool:
+def _tells_of(reading: ParsedText, noun: int, pronoun: int) -> bool:
     """Return whether the pronoun is in the noun's relative clause: *one who survives with his fears*."""
     verb = who_clause(reading, noun)
     return verb is not None and verb in reading.ancestors(pronoun)
 
 
-def _bound(reading: Reading, pronoun: Mention, other: Mention) -> bool:
+def _bound(reading: ParsedText, pronoun: Mention, other: Mention) -> bool:
     """Return whether grammar forbids coreference: *Jake saw him*, *his mother* for *his*."""
     if other.kind == "nominal" and other.start <= pronoun.start < other.end:
         return True
@@ -260,7 +216,7 @@ def _bound(reading: Reading, pronoun: Mention, other: Mention) -> bool:
     return there.dep in SUBJECTS and there.head == object_of
 
 
-def _clause(reading: Reading, index: int) -> int:
+def _clause(reading: ParsedText, index: int) -> int:
     """Return the verb that governs ``index``, looking through prepositions."""
     for above in reading.ancestors(index):
         if reading.tokens[above].tag[:2] in ("VB", "MD"):
@@ -268,7 +224,9 @@ def _clause(reading: Reading, index: int) -> int:
     return index
 
 
-def _look_ahead(reading: Reading, pronoun: Mention, chains: list[_Chain], of_head: dict[int, _Chain]) -> None:
+def _look_ahead(
+    reading: ParsedText, pronoun: Mention, chains: list[_Chain], of_head: dict[int, _Chain]
+) -> None:
     """Link a pronoun without an antecedent to a name later in its sentence: *When he sings, Jake …*"""
     pronoun_chain = of_head[pronoun.head]
     sentence = reading.tokens[pronoun.head].sentence
@@ -290,7 +248,7 @@ def _look_ahead(reading: Reading, pronoun: Mention, chains: list[_Chain], of_hea
             return
 
 
-def _subordinate(reading: Reading, pronoun: int, name: int) -> bool:
+def _subordinate(reading: ParsedText, pronoun: int, name: int) -> bool:
     """Return whether the pronoun is in a clause or phrase below the one to which the name belongs."""
     return (
         reading.tokens[name].dep in SUBJECTS

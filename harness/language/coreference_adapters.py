@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from harness.core import Span
 from harness.errors import ParserError
-from harness.language.coreference import Entity, Reader, Resolution, Resolver
+from harness.language.entities import Entity, Reader, Resolution, Resolver
 from harness.language.mentions import find
-from harness.language.parsed_text import Reading
+from harness.language.parsed_text import ParsedText
 from harness.language.parsers import default_pipeline
 from harness.language.parsers.spacy_parser import load_pipeline
 from harness.language.persons import Mention, Vocabulary, vocabulary
@@ -81,7 +81,7 @@ class SpanResolver:
         return next(self.resolve([text])).entities
 
 
-def merged(reading: Reading, chains: Iterable[Sequence[int]], words: Vocabulary) -> Resolution:
+def merged(reading: ParsedText, chains: Iterable[Sequence[int]], words: Vocabulary) -> Resolution:
     """Lay chains of head tokens over the mentions of persons in the text.
 
     A mention in no chain becomes an entity of its own. A chain without a person's mention is dropped; members
@@ -100,14 +100,14 @@ def merged(reading: Reading, chains: Iterable[Sequence[int]], words: Vocabulary)
     return Resolution(reading, tuple(sorted(entities, key=lambda e: e.mentions[0].start)))
 
 
-def head_of(reading: Reading, span: Span) -> int:
+def head_of(reading: ParsedText, span: Span) -> int:
     """Return the root token of a character span."""
     inside = [i for i, t in enumerate(reading.tokens) if span[0] <= t.start < span[1]]
     roots = (i for i in inside if reading.tokens[i].head not in inside or reading.tokens[i].head == i)
     return next(roots, inside[-1] if inside else 0)
 
 
-def _tokens(reading: Reading, mention: Mention) -> Iterator[int]:
+def _tokens(reading: ParsedText, mention: Mention) -> Iterator[int]:
     """Yield the head and, for a name, all its tokens: the head of *Drew Barrymore* is open to dispute."""
     yield mention.head
     if mention.kind == "name":
@@ -116,7 +116,7 @@ def _tokens(reading: Reading, mention: Mention) -> Iterator[int]:
                 yield index
 
 
-def _other(reading: Reading, head: int) -> Mention:
+def _other(reading: ParsedText, head: int) -> Mention:
     token = reading.tokens[head]
     return Mention(token.start, token.end, "other", head)
 

@@ -13,13 +13,13 @@ from itertools import islice, pairwise
 from typing import Literal
 
 from harness.core import Span
+from harness.language.sentences import spans as spans_of_sentences
 
 WHOLE_TEXT = 700
 MARGIN = 150
 SHOWN = 1500
 MOST = 60
 
-_SENTENCE = re.compile(r"[^.!?\n]*[.!?\n]+\s*|[^.!?\n]+")
 _TOKEN = re.compile(r"\w+(?:['’-]\w+)*|[^\w\s]")
 
 
@@ -66,8 +66,8 @@ def _blocks(original: str, mutant: str) -> Iterator[tuple[int, int, int, int]]:
     """Yield stretches of whole sentences that differ, as (start, end) in each text."""
     if original == mutant:
         return
-    left = [match.span() for match in _SENTENCE.finditer(original)]
-    right = [match.span() for match in _SENTENCE.finditer(mutant)]
+    left = list(spans_of_sentences(original))
+    right = list(spans_of_sentences(mutant))
     if len(left) == len(right):
         for (start, end), (other_start, other_end) in zip(left, right, strict=True):
             if original[start:end] != mutant[other_start:other_end]:

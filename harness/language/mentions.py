@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from harness.core import Span
 from harness.language import person_names
-from harness.language.parsed_text import Reading
+from harness.language.parsed_text import ParsedText
 from harness.language.persons import Gender, Mention, Vocabulary
 from harness.language.surface import Slot, paradigm, slot
 
@@ -16,7 +16,7 @@ OPENERS = frozenset({"NN", "JJ", "CD", "RB", "``"})  # what may follow a possess
 OUTSIDE = frozenset({"cc", "conj", "punct", "advmod", "mark"})  # left of a noun, but outside its phrase
 
 
-def find(reading: Reading, words: Vocabulary) -> list[Mention]:
+def find(reading: ParsedText, words: Vocabulary) -> list[Mention]:
     """Return the mentions of single persons, ordered by head; groups of people are left out."""
     mentions = person_names.find(reading, words)
     taken = {i for m in mentions for i in _covered(reading, m)}
@@ -28,14 +28,14 @@ def find(reading: Reading, words: Vocabulary) -> list[Mention]:
     return sorted(mentions, key=lambda m: reading.tokens[m.head].start)
 
 
-def _covered(reading: Reading, mention: Mention) -> Iterator[int]:
+def _covered(reading: ParsedText, mention: Mention) -> Iterator[int]:
     index = reading.at(mention.title[0] if mention.title else mention.start)
     while index is not None and index < len(reading.tokens) and reading.tokens[index].start < mention.end:
         yield index
         index += 1
 
 
-def _pronoun(reading: Reading, index: int) -> Mention | None:
+def _pronoun(reading: ParsedText, index: int) -> Mention | None:
     gender = PARADIGM_GENDER.get(paradigm(reading.lower(index)) or "")
     token = reading.tokens[index]
     if gender is None or (reading.word(index).istitle() and _in_title(reading, index)):
@@ -43,13 +43,13 @@ def _pronoun(reading: Reading, index: int) -> Mention | None:
     return Mention(token.start, token.end, "pronoun", index, gender)
 
 
-def _in_title(reading: Reading, index: int) -> bool:
+def _in_title(reading: ParsedText, index: int) -> bool:
     """Return whether a capitalised word has capitalised neighbours: *Over Her Dead Body*."""
     around = [i for i in (index - 1, index + 1) if 0 <= i < len(reading.tokens)]
     return len(around) == 2 and all(reading.word(i).istitle() and len(reading.word(i)) > 1 for i in around)
 
 
-def pronoun_slot(reading: Reading, index: int) -> Slot:
+def pronoun_slot(reading: ParsedText, index: int) -> Slot:
     """Return the slot of a gendered pronoun: *her* and *his* by dependency, others by part of speech."""
     token = reading.tokens[index]
     word = reading.lower(index)
@@ -64,7 +64,7 @@ def pronoun_slot(reading: Reading, index: int) -> Slot:
     return slot(word, token.tag, reading.text[token.end : token.end + 30])
 
 
-def _nominal(reading: Reading, index: int, words: Vocabulary) -> Mention | None:
+def _nominal(reading: ParsedText, index: int, words: Vocabulary) -> Mention | None:
     token = reading.tokens[index]
     word = reading.lower(index)
     if token.tag != "NN" or token.dep in ("intj", "npadvmod"):
@@ -82,7 +82,7 @@ def _nominal(reading: Reading, index: int, words: Vocabulary) -> Mention | None:
     return Mention(start, end, "nominal", index, words.nouns.get(word))
 
 
-def who_clause(reading: Reading, noun: int) -> int | None:
+def who_clause(reading: ParsedText, noun: int) -> int | None:
     """Return the verb of a relative clause with *who*, which marks any noun as a person; else None."""
     for child in reading.children[noun]:
         relative = reading.tokens[child].dep == "relcl"
@@ -91,7 +91,7 @@ def who_clause(reading: Reading, noun: int) -> int | None:
     return None
 
 
-def _exclaimed(reading: Reading, index: int) -> bool:
+def _exclaimed(reading: ParsedText, index: int) -> bool:
     """Return whether the noun is an exclamation: *Boy, what a film*; *oh man!*"""
     if reading.children[index] and any(
         reading.tokens[c].dep in ("det", "poss") for c in reading.children[index]
@@ -104,7 +104,7 @@ def _exclaimed(reading: Reading, index: int) -> bool:
     )
 
 
-def phrase(reading: Reading, head: int) -> Span:
+def phrase(reading: ParsedText, head: int) -> Span:
     """Return the span of the noun phrase of ``head``.
 
     It runs from the leftmost modifier to the end of the prepositional phrases, without relative clauses and

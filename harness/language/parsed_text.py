@@ -34,7 +34,7 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ParsedText:
     """A parsed text. ``children[i]`` are the indices of the tokens that depend on token ``i``, in order."""
 
     text: str
@@ -43,7 +43,7 @@ class Reading:
     children: tuple[tuple[int, ...], ...]
 
     @classmethod
-    def of(cls, text: str, tokens: tuple[Token, ...], named: tuple[Named, ...]) -> Reading:
+    def of(cls, text: str, tokens: tuple[Token, ...], named: tuple[Named, ...]) -> ParsedText:
         """Build a reading, deriving ``children`` from the heads of ``tokens``."""
         children: list[list[int]] = [[] for _ in tokens]
         for index, token in enumerate(tokens):

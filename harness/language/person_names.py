@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from harness.core import Span
-from harness.language.parsed_text import Named, Reading
+from harness.language.parsed_text import Named, ParsedText
 from harness.language.persons import Gender, Mention, Vocabulary
 
 NAME_TAGS = frozenset({"NNP", "NNPS"})
@@ -25,7 +25,7 @@ _QUOTED = re.compile(
 )
 
 
-def find(reading: Reading, words: Vocabulary) -> list[Mention]:
+def find(reading: ParsedText, words: Vocabulary) -> list[Mention]:
     """Return the mentions of persons by name, in order.
 
     Titles and possessive endings are not part of a name; names within the quoted title of a work are not
@@ -44,7 +44,7 @@ def find(reading: Reading, words: Vocabulary) -> list[Mention]:
     return [_mention(reading, span, words) for span in sorted(persons)]
 
 
-def strangers(reading: Reading, mentions: Sequence[Mention]) -> Iterator[Span]:
+def strangers(reading: ParsedText, mentions: Sequence[Mention]) -> Iterator[Span]:
     """Yield unrecognised proper nouns in positions where a person may stand: possibly missed persons.
 
     Where no mention in ``mentions`` is a name, the pronouns may well refer to a proper noun in any position.
@@ -77,12 +77,12 @@ def strangers(reading: Reading, mentions: Sequence[Mention]) -> Iterator[Span]:
             yield token.start, token.end
 
 
-def _who(reading: Reading, index: int) -> bool:
+def _who(reading: ParsedText, index: int) -> bool:
     clauses = (c for c in reading.children[index] if reading.tokens[c].dep == "relcl")
     return any(reading.lower(w) == "who" for clause in clauses for w in reading.children[clause])
 
 
-def left_over(reading: Reading, mentions: Sequence[Mention]) -> Iterator[Span]:
+def left_over(reading: ParsedText, mentions: Sequence[Mention]) -> Iterator[Span]:
     """Yield words of names in ``mentions`` that recur outside any mention: in a show's title, or misread."""
     covered = {i for m in mentions for i in _between(reading, m.start, m.end)}
     of_names = {i for m in mentions if m.kind == "name" for i in _between(reading, m.start, m.end)}
@@ -105,12 +105,12 @@ def quotations(text: str) -> list[Span]:
     return spans
 
 
-def _inside(reading: Reading) -> Mapping[int, Named]:
+def _inside(reading: ParsedText) -> Mapping[int, Named]:
     return {i: entity for entity in reading.named for i in range(entity.first, entity.last)}
 
 
 def _candidates(
-    reading: Reading, words: Vocabulary, inside: Mapping[int, Named]
+    reading: ParsedText, words: Vocabulary, inside: Mapping[int, Named]
 ) -> Iterator[tuple[int, int]]:
     """Yield token ranges of recognised persons, and of others that start with a first name (not places)."""
     index = 0
@@ -129,7 +129,7 @@ def _candidates(
         index = end
 
 
-def _begins_with_given(reading: Reading, index: int, entity: Named | None, words: Vocabulary) -> bool:
+def _begins_with_given(reading: ParsedText, index: int, entity: Named | None, words: Vocabulary) -> bool:
     if entity and (entity.label not in MISREAD_LABELS or index != entity.first):
         return False
     tags = [token.tag for token in reading.tokens[index : index + 2]]
@@ -142,7 +142,7 @@ def _begins_with_given(reading: Reading, index: int, entity: Named | None, words
     return is_given and reading.word(index)[:1].isupper() and not after_article
 
 
-def _goes_on(reading: Reading, index: int, inside: Mapping[int, Named]) -> bool:
+def _goes_on(reading: ParsedText, index: int, inside: Mapping[int, Named]) -> bool:
     entity = inside.get(index)
     return (
         reading.tokens[index].tag in NAME_TAGS
@@ -151,7 +151,7 @@ def _goes_on(reading: Reading, index: int, inside: Mapping[int, Named]) -> bool:
     )
 
 
-def _trimmed(reading: Reading, first: int, last: int, words: Vocabulary) -> tuple[int, int] | None:
+def _trimmed(reading: ParsedText, first: int, last: int, words: Vocabulary) -> tuple[int, int] | None:
     """Strip titles before a name and non-name words at either end; None if nothing remains."""
     while first < last - 1 and reading.lower(first).rstrip(".") in words.titles:
         first += 1
@@ -162,13 +162,17 @@ def _trimmed(reading: Reading, first: int, last: int, words: Vocabulary) -> tupl
     return (first, last) if first < last else None
 
 
-def _is_name_word(reading: Reading, index: int) -> bool:
+def _is_name_word(reading: ParsedText, index: int) -> bool:
     word = reading.word(index)
     return word[:1].isalpha() and word[:1].isupper()
 
 
 def _is_person(
-    reading: Reading, span: tuple[int, int], words: Vocabulary, quoted: Sequence[Span], lower: Collection[str]
+    reading: ParsedText,
+    span: tuple[int, int],
+    words: Vocabulary,
+    quoted: Sequence[Span],
+    lower: Collection[str],
 ) -> bool:
     first, last = span
     has_given = any(reading.lower(i) in words.given_names for i in range(first, last))
@@ -187,14 +191,14 @@ def _is_person(
     return re.search(r"[^\W\d_]{2}", reading.text[start:end]) is not None
 
 
-def _common_words(reading: Reading) -> frozenset[str]:
+def _common_words(reading: ParsedText) -> frozenset[str]:
     """Return the words that the text writes in lower case somewhere, with their plurals and singulars."""
     lower = {w for i in range(len(reading.tokens)) if (w := reading.word(i)).islower()}
     return frozenset(lower | {w + "s" for w in lower} | {w.removesuffix("s") for w in lower})
 
 
 def _again(
-    reading: Reading, spans: Sequence[tuple[int, int]], inside: Mapping[int, Named]
+    reading: ParsedText, spans: Sequence[tuple[int, int]], inside: Mapping[int, Named]
 ) -> Iterator[tuple[int, int]]:
     """Yield recurrences of the words of recognised names that the recogniser missed."""
     taken = {i for span in spans for i in range(*span)}
@@ -214,12 +218,12 @@ def _again(
         index = max(end, index + 1)
 
 
-def _repeats(reading: Reading, index: int, parts: Collection[str], inside: Mapping[int, Named]) -> bool:
+def _repeats(reading: ParsedText, index: int, parts: Collection[str], inside: Mapping[int, Named]) -> bool:
     named = reading.tokens[index].tag in NAME_TAGS and reading.word(index) in parts
     return named and (index not in inside or inside[index].label in MISREAD_LABELS)
 
 
-def _mention(reading: Reading, span: tuple[int, int], words: Vocabulary) -> Mention:
+def _mention(reading: ParsedText, span: tuple[int, int], words: Vocabulary) -> Mention:
     first, last = span
     start, end = reading.tokens[first].start, reading.tokens[last - 1].end
     head = _root(reading, first, last)
@@ -229,7 +233,7 @@ def _mention(reading: Reading, span: tuple[int, int], words: Vocabulary) -> Ment
     return Mention(start, end, "name", head, words.given_names.get(reading.lower(first)))
 
 
-def _title(reading: Reading, first: int, words: Vocabulary) -> tuple[Span, Gender] | None:
+def _title(reading: ParsedText, first: int, words: Vocabulary) -> tuple[Span, Gender] | None:
     """Return the title before the name that begins at token ``first`` if it expresses a gender."""
     if not first or not reading.word(first - 1)[:1].isupper():
         return None
@@ -240,7 +244,7 @@ def _title(reading: Reading, first: int, words: Vocabulary) -> tuple[Span, Gende
     return (token.start, token.end), gender
 
 
-def _root(reading: Reading, first: int, last: int) -> int:
+def _root(reading: ParsedText, first: int, last: int) -> int:
     """Return the token of ``[first, last)`` whose head lies outside: the root of the phrase."""
     for index in range(first, last):
         head = reading.tokens[index].head
@@ -249,7 +253,7 @@ def _root(reading: Reading, first: int, last: int) -> int:
     return last - 1
 
 
-def _between(reading: Reading, start: int, end: int) -> Iterator[int]:
+def _between(reading: ParsedText, start: int, end: int) -> Iterator[int]:
     index = reading.at(start)
     while index is not None and index < len(reading.tokens) and reading.tokens[index].start < end:
         yield index

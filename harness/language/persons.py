@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from typing import Literal
 
 from harness.core import Span
+from harness.errors import LexiconError
+from harness.files import DATA, read_toml
 
 Gender = Literal["male", "female"]
 Kind = Literal["name", "pronoun", "nominal", "other"]  # other: not a reference to a person
@@ -43,8 +43,7 @@ class Vocabulary:
 @cache
 def vocabulary() -> Vocabulary:
     """The bundled words (``data/persons.toml``)."""
-    text = resources.files("harness").joinpath("data/persons.toml").read_text(encoding="utf-8")
-    tables = tomllib.loads(text)
+    tables = read_toml(DATA / "persons.toml", LexiconError)
     return Vocabulary(*(_by_word(tables[key]) for key in ("given_names", "nouns", "titles")))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from harness.errors import ParserError
-from harness.language.parsed_text import Named, Reading, Token
+from harness.language.parsed_text import Named, ParsedText, Token
 from harness.language.parsers import default_pipeline
 from harness.language.parsers.spacy_parser import load_pipeline
 
@@ -37,15 +37,15 @@ class SpacyReader:
         self._names = names
         self.name = f"spacy:{pipeline} {self._nlp.meta['version']}"
 
-    def read(self, texts: Iterable[str]) -> Iterator[Reading]:
+    def read(self, texts: Iterable[str]) -> Iterator[ParsedText]:
         """Yield the reading of each text, in order."""
         pairs = ((lowered(text, self._names), text) for text in texts)
         for doc, text in self._nlp.pipe(pairs, as_tuples=True, batch_size=BATCH):
             yield reading(doc, text)
 
 
-def reading(doc: Doc, text: str) -> Reading:
-    """Convert a parsed ``Doc`` to a ``Reading`` of ``text``, which has the same word boundaries."""
+def reading(doc: Doc, text: str) -> ParsedText:
+    """Convert a parsed ``Doc`` to a ``ParsedText`` of ``text``, which has the same word boundaries."""
     tokens: list[Token] = []
     sentence = -1
     for token in doc:
@@ -54,7 +54,7 @@ def reading(doc: Doc, text: str) -> Reading:
             Token(token.idx, token.idx + len(token), token.tag_, token.dep_, token.head.i, sentence)
         )
     named = tuple(Named(entity.start, entity.end, entity.label_) for entity in doc.ents)
-    return Reading.of(text, tuple(tokens), named)
+    return ParsedText.of(text, tuple(tokens), named)
 
 
 def lowered(text: str, names: Collection[str]) -> str:

@@ -15,7 +15,9 @@ from itertools import groupby, islice
 from typing import Any
 
 from harness import http_client
-from harness.errors import EndpointError, ModelError
+from harness.errors import EndpointError, ModelError, Transient
+from harness.models.endpoint import retry_after
+from harness.retrying import Policy
 
 Text = tuple[str, ...]
 Gaps = list[list[str]]
@@ -26,7 +28,6 @@ PIECES = 4  # candidates for each word returned: many are word pieces or punctua
 LIMIT = 512  # most pieces of a text that a masked model reads
 NGRAMS = 1_000_000  # about 200 MB
 DEADLINE = 60.0
-ATTEMPTS = 4
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _TOKEN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|[^\w\s]")
 EDGE = ""
@@ -141,30 +142,24 @@ class EndpointSuggester:
     def _post(self, client: Any, body: Mapping[str, Any]) -> str:
         """Return the text of one answer, retrying transient errors."""
         import httpx2
-        from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 
-        retrying = Retrying(
-            retry=retry_if_exception_type((_Busy, httpx2.TransportError)),
-            stop=stop_after_attempt(ATTEMPTS),
-            wait=wait_random_exponential(multiplier=0.2, max=10),
-            reraise=True,
-        )
         try:
-            return retrying(self._once, client, body)
-        except (_Busy, httpx2.HTTPError, ValueError, LookupError, TypeError) as error:
+            return Policy().blocking()(self._once, client, body)
+        except (Transient, httpx2.HTTPError, ValueError, LookupError, TypeError) as error:
             reason = " ".join(str(error).split())[:200] or type(error).__name__
             raise EndpointError(f"words from {self._url}: {reason}") from error
 
     def _once(self, client: Any, body: Mapping[str, Any]) -> str:
-        answer = client.post(self._url, json=body)
+        import httpx2
+
+        try:
+            answer = client.post(self._url, json=body)
+        except httpx2.TransportError as error:
+            raise Transient(str(error) or type(error).__name__) from error
         if answer.status_code == 429 or answer.status_code >= 500:
-            raise _Busy(f"status {answer.status_code}")
+            raise Transient(f"status {answer.status_code}", retry_after(answer.headers))
         answer.raise_for_status()
         return str(answer.json()["choices"][0]["message"]["content"] or "")
-
-
-class _Busy(Exception):
-    """A refusal that may be withdrawn."""
 
 
 class NgramSuggester:

@@ -21,7 +21,7 @@ OPENING = 2.0
 log = logging.getLogger(__name__)
 
 
-class KeptVerdicts:
+class VerdictCache:
     """The cache in the file at ``path``, created on first use."""
 
     def __init__(self, path: Path) -> None:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from harness import http_client
 from harness.core import Message, Request
+from harness.estimates import LIKELY_TOKENS_A_MESSAGE
 from harness.plugins import Tokenizer
 
-TOKENS_A_TURN = 4
 SECONDS, CONNECT_SECONDS = 30.0, 3.0
 
 
@@ -30,7 +30,7 @@ async def server_tokens(base_url: str, model: str, messages: Sequence[Message]) 
         case {"count": int(count)}:
             return count
         case {"tokens": list(tokens)}:
-            return len(tokens) + TOKENS_A_TURN * len(chat)
+            return len(tokens) + LIKELY_TOKENS_A_MESSAGE * len(chat)
     return None
 
 
@@ -45,6 +45,6 @@ def tiktoken(model: str) -> Tokenizer | None:
 
     async def count(request: Request) -> int:
         turns = [encoding.encode(m.content, disallowed_special=()) for m in request.messages]
-        return sum(len(turn) + TOKENS_A_TURN for turn in turns)
+        return sum(len(turn) + LIKELY_TOKENS_A_MESSAGE for turn in turns)
 
     return Tokenizer(f"tiktoken ({encoding.name})", count)

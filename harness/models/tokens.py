@@ -8,10 +8,9 @@ from dataclasses import dataclass
 
 from harness.core import Message, Request
 from harness.errors import HarnessError
-from harness.models.tokenizers import TOKENS_A_TURN
+from harness.estimates import LIKELY_CHARACTERS_A_TOKEN, likely_prompt
 from harness.plugins import Model, Tokenizer
 
-CHARACTERS_A_TOKEN = 4.2  # of English prose under the usual byte-pair vocabularies
 COUNTED = 100
 
 
@@ -32,12 +31,12 @@ class TokenCounter:
     def how(self) -> str:
         """What counts, for people."""
         if self.tokenizer is None:
-            return f"an estimate of {CHARACTERS_A_TOKEN} characters a token"
+            return f"an estimate of {LIKELY_CHARACTERS_A_TOKEN} characters a token"
         return f"{self.tokenizer.name} on the first {COUNTED} {self.tokenizer.unit}"
 
     async def tokens(self, request: Request) -> float:
         """Return the tokens of ``request``'s prompt."""
-        guess = estimate(request)
+        guess = likely_prompt(request.messages)
         if self.tokenizer is not None and self._counted < COUNTED:
             exact = await self.tokenizer.count(request)
             if exact is not None:
@@ -46,11 +45,6 @@ class TokenCounter:
                 self._estimated += guess
                 return exact
         return guess * (self._exact / self._estimated if self._estimated else 1.0)
-
-
-def estimate(request: Request) -> int:
-    """Estimate the tokens of ``request``'s prompt from its characters."""
-    return sum(round(len(m.content) / CHARACTERS_A_TOKEN) + TOKENS_A_TURN for m in request.messages)
 
 
 async def counter(model: Model) -> TokenCounter:

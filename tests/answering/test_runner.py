@@ -15,10 +15,11 @@ from tenacity import AsyncRetrying, RetryCallState, wait_fixed, wait_none
 
 from harness.answering.cache import ResponseCache
 from harness.answering.limiter import Limiter
-from harness.answering.runner import ATTEMPTS, LOST_IN_A_ROW, Answer, Counts, PoliteWait, Runner
+from harness.answering.runner import Answer, Counts, Runner
 from harness.core import Failure, Message, Reply, Request
 from harness.errors import EndpointError, Transient
 from harness.plugins import Model
+from harness.retrying import ATTEMPTS, LOST_IN_A_ROW, PoliteWait
 
 
 class Scripted(Model):

@@ -28,6 +28,7 @@ from harness.audit.batching.run import answered, outstanding
 from harness.cli import app
 from harness.core import Failure, JsonObject, Message, Reply, Request, canonical
 from harness.errors import CacheError, ConfigError, EndpointError, RunError
+from harness.retrying import PATIENT
 from tests.batch_server import (
     BatchServer,
     Line,
@@ -56,7 +57,7 @@ c,The black man was kind.,Positive
 """
 KEY = "sk-very-secret"
 UNIQUE = 12
-FAST = Pace(0.01, 0.01, wait_none())
+FAST = Pace(0.01, 0.01, replace(PATIENT, back_off=wait_none()))
 
 Settings = Callable[..., config.RunConfig]
 
@@ -87,11 +88,11 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
 
 async def work(
     configuration: config.RunConfig, said: list[str], pace: Pace = FAST
-) -> tuple[Audit, pipeline.Progress]:
+) -> tuple[Audit, pipeline.RunState]:
     audit = await asyncio.to_thread(assemble, configuration)
     folder = audit.folder
     folder.open(audit.resolved, audit.identity)
-    progress = pipeline.Progress(audit.total)
+    progress = pipeline.RunState(audit.total)
     try:
         audit = await answered(audit, folder, said.append, pace)
         await pipeline._flow(audit, folder, progress)
@@ -100,7 +101,7 @@ async def work(
     return audit, progress
 
 
-def run(configuration: config.RunConfig) -> tuple[Audit, pipeline.Progress]:
+def run(configuration: config.RunConfig) -> tuple[Audit, pipeline.RunState]:
     """What ``hinter run --batch`` does: first the jobs, then the flow with a model that sends nothing."""
     return asyncio.run(work(configuration, []))
 

@@ -26,6 +26,7 @@ from harness.core import Case, Document
 from harness.errors import ConfigError, RunError
 from harness.folder import RunFolder
 from harness.plugins import Suite
+from harness.progress import Progress, unwatched
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:ray")
 
@@ -34,7 +35,7 @@ MANY_DOCUMENTS = 600
 LONG_DOCUMENTS = 4000
 CHUNKS = 4
 
-Make = Callable[[Audit, generation.Watcher], None]
+Make = Callable[[Audit, Progress], None]
 
 
 def audit(place: Path, out: str, documents: int = DOCUMENTS) -> Audit:
@@ -64,16 +65,16 @@ def files(folder: RunFolder) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in folder.cases.iterdir()}
 
 
-def one_process(audit: Audit, watch: generation.Watcher = lambda _: None) -> None:
-    generation.make(audit, audit.folder, 1, watch)
+def one_process(audit: Audit, progress: Progress = unwatched) -> None:
+    generation.make(audit, audit.folder, 1, progress)
 
 
-def two_processes(audit: Audit, watch: generation.Watcher = lambda _: None) -> None:
-    generation.make(audit, audit.folder, 2, watch)
+def two_processes(audit: Audit, progress: Progress = unwatched) -> None:
+    generation.make(audit, audit.folder, 2, progress)
 
 
-def on_ray(audit: Audit, watch: generation.Watcher = lambda _: None) -> None:
-    generation_ray.make(audit, audit.folder, None, watch)
+def on_ray(audit: Audit, progress: Progress = unwatched) -> None:
+    generation_ray.make(audit, audit.folder, None, progress)
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +126,7 @@ def test_every_engine_writes_the_same_files(
 ) -> None:
     made = audit(place, f"whole-{request.node.name}")
     told: list[int] = []
-    make(made, told.append)
+    make(made, lambda done, total: told.append(done))
     assert files(made.folder) == expected
     assert sum(name.endswith(".whole") for name in expected) == CHUNKS
     assert told == sorted(told)
@@ -152,7 +153,7 @@ def test_after_a_stop_only_what_is_missing_is_made(
 ) -> None:
     made = audit(place, f"stopped-{request.node.name}")
 
-    def stop(done: int) -> None:
+    def stop(done: int, total: int) -> None:
         if done:
             raise Stopped
 
@@ -161,7 +162,7 @@ def test_after_a_stop_only_what_is_missing_is_made(
     assert not made.folder.complete
     kept = {file: file.stat().st_mtime_ns for file in made.folder.cases.glob("*.whole")}
     assert kept
-    make(made, lambda _: None)
+    make(made, unwatched)
     assert files(made.folder) == expected
     assert {file: file.stat().st_mtime_ns for file in kept} == kept
 
@@ -172,7 +173,7 @@ def test_a_chunk_that_was_not_finished_is_made_anew(
     made = audit(place, f"half-{request.node.name}")
     (made.folder.cases / "part-00001-00000.parquet").write_bytes(b"PAR1 half")
     (made.folder.cases / "part-00001-00007.parquet").write_bytes(expected["part-00001-00000.parquet"])
-    make(made, lambda _: None)
+    make(made, unwatched)
     assert files(made.folder) == expected
 
 
@@ -193,14 +194,14 @@ def test_a_suite_that_sees_all_documents_is_not_shared_out(
     place: Path, make: Make, request: pytest.FixtureRequest
 ) -> None:
     made = replace(audit(place, f"together-{request.node.name}"), suite=Together())
-    make(made, lambda _: None)
+    make(made, unwatched)
     assert [case.id for case in made.folder.read_cases()] == [str(number) for number in range(DOCUMENTS)]
 
 
 def test_a_killed_worker_is_one_line_and_the_next_call_goes_on(place: Path) -> None:
     made = audit(place, "killed", MANY_DOCUMENTS)
 
-    def kill(done: int) -> None:
+    def kill(done: int, total: int) -> None:
         for worker in multiprocessing.active_children():
             worker.kill()
 
@@ -229,7 +230,7 @@ def test_a_node_lost_in_the_middle_loses_and_doubles_nothing(place: Path, two_no
     made = audit(place, "lost", MANY_DOCUMENTS)
     killed: list[int] = []
 
-    def kill(done: int) -> None:
+    def kill(done: int, total: int) -> None:
         busy = ray.available_resources().get("CPU", 0) == 0  # both nodes have an actor
         if done and busy and not killed:
             killed.append(done)

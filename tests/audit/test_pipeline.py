@@ -18,7 +18,8 @@ from harness import config
 from harness.audit import assembly, pipeline, planning
 from harness.cli import app
 from harness.errors import ConfigError, EndpointError, RunError
-from harness.folder import ANSWER_SCHEMA, CASE_SCHEMA, VERDICT_SCHEMA, RunFolder, schema_of
+from harness.folder import RunFolder
+from harness.tables import ANSWER_SCHEMA, CASE_SCHEMA, VERDICT_SCHEMA, schema_of
 from tests.servers import Answer, completion, error, serve
 
 LEXICON = """
@@ -490,7 +491,7 @@ def test_a_folder_without_the_newest_columns_is_still_read(
     for name in ("answers", "verdicts"):
         path = tmp_path / "old" / f"{name}.parquet"
         pl.read_parquet(path).drop("margin_is_bound").write_parquet(path)
-    verdicts = RunFolder.existing(tmp_path / "old").scan("verdicts").collect()
+    verdicts = RunFolder.ended(tmp_path / "old").scan("verdicts").collect()
     assert dict(verdicts.schema) == schema_of(VERDICT_SCHEMA)
     for line in (["report", old], ["compare", new, old, "--out", str(tmp_path)], ["explain", old]):
         done = CliRunner().invoke(app, line)

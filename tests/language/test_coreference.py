@@ -9,7 +9,7 @@ import pytest
 
 from harness.errors import ParserError
 from harness.language import coreference, coreference_adapters
-from harness.language.coreference import Entity, Resolution, Resolver
+from harness.language.entities import Entity, Resolution, Resolver
 from harness.language.mentions import find, pronoun_slot
 from harness.language.persons import vocabulary
 from harness.language.spacy_docs import lowered

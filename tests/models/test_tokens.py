@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from harness.core import Message, Request
+from harness.estimates import likely_prompt
 from harness.models import tokens
 from harness.models.local import VaderModel
 from harness.models.openai import OpenAIModel
@@ -51,7 +52,7 @@ def test_a_classifier_counts_the_text_without_the_prompt() -> None:
 
 def test_the_rest_is_estimated_from_what_was_counted() -> None:
     async def double(request: Request) -> int:
-        return 2 * tokens.estimate(request)
+        return 2 * likely_prompt(request.messages)
 
     async def work() -> list[float]:
         counter = tokens.TokenCounter(Tokenizer("x", double))

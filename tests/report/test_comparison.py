@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 from scipy.stats import binomtest
 
-from harness.folder import VERDICT_SCHEMA, schema_of
 from harness.report import comparison, pairing
 from harness.report.pairing import Run
+from harness.tables import VERDICT_SCHEMA, schema_of
 from tests.report.builders import ZERO_ANSWERS, summary_of
 
 Row = tuple[str, str, str, str]  # case, attributes, status, document

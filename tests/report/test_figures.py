@@ -5,9 +5,9 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from harness.folder import ANSWER_SCHEMA, CASE_SCHEMA, NOISE_SCHEMA, VERDICT_SCHEMA, schema_of
 from harness.report import figures
 from harness.report.rates import results
+from harness.tables import ANSWER_SCHEMA, CASE_SCHEMA, NOISE_SCHEMA, VERDICT_SCHEMA, schema_of
 
 Labels = list[str] | None
 

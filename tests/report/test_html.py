@@ -10,6 +10,7 @@ from typing import Literal
 
 import pytest
 
+from harness import tables
 from harness.answering.runner import Counts
 from harness.core import Case, Outcome, Status, Substitution, Ternary, Verdict
 from harness.folder import DERIVED, RunFolder
@@ -63,15 +64,15 @@ def make(tmp_path: Path) -> Maker:
     def folder_of(rows: Sequence[Row]) -> RunFolder:
         folder = RunFolder(tmp_path / "run")
         folder.open("", {})
-        for _ in folder.keep_cases(case for case, *_ in rows):
-            pass
+        list(folder.keep_chunk(0, (case for case, *_ in rows)))
+        folder.finish()
         with folder.parts("answers") as answers, folder.parts("verdicts") as verdicts:
             for case, outcome, status, hidden in rows:
                 if outcome is not None:
-                    answers.add((case, outcome, "reply"))
+                    answers.add(tables.answer_row(case, outcome, "reply"))
                 if status is not None:
                     verdict = Verdict(case.id, "star", status, hidden, case.attributes)
-                    verdicts.add((verdict, case))
+                    verdicts.add(tables.verdict_row(verdict, case))
         for name in DERIVED:
             folder.merge(name)
         return folder

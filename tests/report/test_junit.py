@@ -7,6 +7,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from harness import tables
 from harness.core import Case, Outcome, Status, Substitution, Ternary, Verdict
 from harness.folder import DERIVED, RunFolder
 from harness.report import junit
@@ -42,9 +43,11 @@ def folder(tmp_path: Path) -> RunFolder:
     made.open("", {})
     cases = [Case(name, document, document, "atomic", "text", some) for document, name, some, *_ in rows]
     with made.parts("verdicts") as verdicts, made.parts("answers") as answers:
-        for case, (*_, status, hidden) in zip(made.keep_cases(iter(cases)), rows, strict=True):
-            answers.add((case, Outcome(frozenset({"x"})), ""))
-            verdicts.add((Verdict(case.id, "star", status, hidden, case.attributes), case))
+        for case, (*_, status, hidden) in zip(made.keep_chunk(0, cases), rows, strict=True):
+            answers.add(tables.answer_row(case, Outcome(frozenset({"x"})), ""))
+            verdict = Verdict(case.id, "star", status, hidden, case.attributes)
+            verdicts.add(tables.verdict_row(verdict, case))
+    made.finish()
     for name in DERIVED:
         made.merge(name)
     return made

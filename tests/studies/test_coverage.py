@@ -196,8 +196,8 @@ def test_the_command_writes_figures_and_a_page(network: Path, tmp_path: Path) ->
     cases = [Case(str(n), "g", "d", "original" if not n else "atomic", text) for n, text in enumerate(texts)]
     folder = RunFolder(tmp_path / "run")
     folder.open("", {})
-    for _ in folder.keep_cases(cases):
-        pass
+    list(folder.keep_chunk(0, cases))
+    folder.finish()
     (tmp_path / "known.csv").write_text("text,label\nthe man was kind,?\n", encoding="utf-8")
     line = ["coverage", str(folder.path), "--model", f"transformers:{network}"]
     line += ["--reference", str(tmp_path / "known.csv"), "--json"]

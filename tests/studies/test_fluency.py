@@ -22,8 +22,8 @@ from harness.errors import ConfigError, EndpointError, HarnessError, RunError, T
 from harness.folder import RunFolder
 from harness.models.endpoint_likelihood import PROBE
 from harness.plugins import Measure, Score
-from harness.studies import fluency
-from harness.studies.fluency import figures, sample
+from harness.studies import fluency, sampling
+from harness.studies.fluency import figures
 from harness.studies.fluency.figures import Value
 from tests.servers import Answer, completion, error, serve
 
@@ -85,9 +85,8 @@ def cases(documents: int = 4, mutants: int = 6) -> list[Case]:
 def folder(path: Path, made: Sequence[Case]) -> RunFolder:
     run = RunFolder(path)
     run.open('task = "imdb"\n', {"of": "a test"})
-    list(run.keep_cases(made))
-    if not run.complete:
-        run.finish()
+    list(run.keep_chunk(0, made))
+    run.finish()
     return run
 
 
@@ -181,9 +180,9 @@ def test_what_has_no_score_is_counted_beside_and_asked_again(tmp_path: Path) -> 
 def test_a_larger_sample_holds_the_smaller_one_in_whatever_order(limit: int, seed: int, chance: Any) -> None:
     made = cases()
     shuffled = chance.sample(made, len(made))
-    some, sizes = sample.draw(made, limit, seed)
-    same, _ = sample.draw(shuffled, limit, seed)
-    more, _ = sample.draw(made, limit + 1, seed)
+    some, sizes = sampling.draw(made, limit, seed)
+    same, _ = sampling.draw(shuffled, limit, seed)
+    more, _ = sampling.draw(made, limit + 1, seed)
     assert some == same
     assert sizes == {"original": 4, "valid": 12, "discarded": 12}
     for kind, drawn in some.items():
@@ -193,7 +192,7 @@ def test_a_larger_sample_holds_the_smaller_one_in_whatever_order(limit: int, see
 
 def test_every_case_has_the_same_chance() -> None:
     made = [case for case in cases(1, 8) if case.valid and case.role == "atomic"]
-    drawn = [sample.draw(made, 1, seed)[0]["valid"][0].id for seed in range(400)]
+    drawn = [sampling.draw(made, 1, seed)[0]["valid"][0].id for seed in range(400)]
     assert all(60 < drawn.count(case.id) < 140 for case in made)
 
 
@@ -201,10 +200,10 @@ def test_kinds_of_other_suites() -> None:
     traits = {"characteristic": "gender"}
     template = Case("a", "g", "d", "variant", "text", traits=traits)
     discarded = Case("b", "g", "d", "variant", "text", traits=traits, reason="ambiguous")
-    assert sample.kind(template) == "variant, gender"
-    assert sample.kind(discarded) == "discarded, gender"
-    assert sample.kind(Case("c", "g", "d", "seed", "text")) == "seed"
-    assert sample.kind(Case("d", "g", "d", "original", "text", traits=traits)) == "original"
+    assert sampling.kind(template) == "variant, gender"
+    assert sampling.kind(discarded) == "discarded, gender"
+    assert sampling.kind(Case("c", "g", "d", "seed", "text")) == "seed"
+    assert sampling.kind(Case("d", "g", "d", "original", "text", traits=traits)) == "original"
 
 
 values = st.lists(
@@ -307,7 +306,7 @@ def test_who_cannot_judge(tmp_path: Path, arguments: tuple[str, ...], says: str)
 
 def test_folders_that_will_not_do(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="no complete cases"):
-        fluency.open_run(tmp_path)
+        RunFolder.with_cases(tmp_path)
     run = folder(tmp_path / "run", cases())
     (run.path / "fluency.parquet").write_text("no table")
     with pytest.raises(RunError, match="delete it"):

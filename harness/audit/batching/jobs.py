@@ -15,20 +15,16 @@ from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, Literal, TypeVar
+from typing import Any, TypeVar
 
-from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
-from tenacity.wait import wait_base
-
+from harness import files
 from harness.answering.batch_files import LINES_A_FILE
-from harness.answering.runner import PoliteWait
 from harness.errors import EndpointError, RunError, Transient
 from harness.models import wire
+from harness.retrying import PATIENT, Policy
 
 log = logging.getLogger(__name__)
 
-ATTEMPTS = 8
-BACK_OFF = wait_random_exponential(multiplier=1, max=60)
 DEADLINE = 120.0
 ENDED = ("completed", "failed", "expired", "cancelled", "canceled")
 CLOCK_SKEW = 60
@@ -88,9 +84,7 @@ class Ledger:
     def save(self) -> None:
         self.files.mkdir(parents=True, exist_ok=True)
         data = {"schema": 1, "writing": self.writing, "jobs": [asdict(job) for job in self.jobs]}
-        unfinished = self._path.with_suffix(".tmp")
-        unfinished.write_text(json.dumps(data, indent=1), encoding="utf-8")
-        unfinished.replace(self._path)
+        files.write(self._path, json.dumps(data, indent=1))
 
 
 @contextmanager
@@ -107,12 +101,12 @@ def only_one(folder: Path) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Pace:
-    """Seconds between two looks at a job, growing from ``first`` to ``last``; ``back_off`` after an error;
+    """Seconds between two looks at a job, growing from ``first`` to ``last``; ``policy`` after an error;
     at most ``lines`` requests a job."""
 
     first: float = 1.0
     last: float = 60.0
-    back_off: wait_base = BACK_OFF
+    policy: Policy = PATIENT
     lines: int = LINES_A_FILE
 
 
@@ -190,7 +184,8 @@ class BatchApi:
         )
 
     async def _upload(self, job: Job) -> Any:
-        with _open(self._ledger.files / job.file) as file:  # as a file, so that it is not read into memory
+        path = self._ledger.files / job.file
+        with path.open("rb") as file:  # as a file, so that it is not read into memory
             named = (f"hinter-{job.file}", file)
             return _known(await self._client.files.create(file=named, purpose="batch"))
 
@@ -216,15 +211,13 @@ class BatchApi:
 
     async def _fetch(self, file_id: str, path: Path) -> None:
         """A file, line by line, so that memory stays flat; it appears only when it is whole."""
-        unfinished = path.with_suffix(".tmp")
         async with self._client.files.with_streaming_response.content(file_id) as answer:
-            with _open(unfinished, "wb") as file:
+            with files.replacing(path) as unfinished, unfinished.open("wb") as file:
                 rest = b""
                 async for chunk in answer.iter_bytes():
                     *whole, rest = (rest + chunk).split(b"\n")
                     file.writelines(self._redact(text) + b"\n" for text in whole)
                 file.write(self._redact(rest))
-        unfinished.replace(path)
 
     async def _steady(self, step: Callable[[], Awaitable[T]]) -> T:
         """One step, tried again while that may help."""
@@ -239,14 +232,8 @@ class BatchApi:
             except (openai.OpenAIError, httpx2.HTTPError, ValueError) as error:
                 raise Transient(self._hide(wire.one_line(error) or type(error).__name__)) from None
 
-        policy = AsyncRetrying(
-            stop=stop_after_attempt(ATTEMPTS),
-            wait=PoliteWait(self._pace.back_off),
-            retry=retry_if_exception_type(Transient),
-            reraise=True,
-        )
         try:
-            return await policy(attempt)
+            return await self._pace.policy.retrying()(attempt)
         except Transient as error:
             raise EndpointError(f"{self._name}: {error}: the same command goes on with the job") from None
 
@@ -287,7 +274,3 @@ def _known(found: Any) -> Any:
     if not isinstance(getattr(found, "id", None), str) or not hasattr(found, "status"):
         raise Transient("an answer that no batch API gives")
     return found
-
-
-def _open(path: Path, mode: Literal["rb", "wb"] = "rb") -> IO[bytes]:
-    return path.open(mode)

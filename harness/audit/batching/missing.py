@@ -8,13 +8,14 @@ from pathlib import Path
 
 from harness.answering import batch_files
 from harness.answering.batch_files import BatchFiles
-from harness.answering.budget import Budget, prompt_tokens
+from harness.answering.budget import Budget
 from harness.answering.cache import ResponseCache
 from harness.answering.runner import Answer, Answerer
 from harness.audit import asking
 from harness.audit.assembly import Audit
 from harness.audit.examination import Examiner, next_group
 from harness.core import Case, Failure, Reply, Request
+from harness.estimates import prompt_bound
 from harness.models import wire
 from harness.models.wire import Dialect
 
@@ -99,7 +100,7 @@ class Lines:
         if self.stopped is None:
             worst = Reply(
                 "",
-                prompt_tokens=prompt_tokens(request),
+                prompt_tokens=prompt_bound(request.messages),
                 completion_tokens=int(request.sampling.get("max_tokens", 0)),
             )
             self.budget.settle(request, worst)

@@ -14,6 +14,7 @@ from harness.audit.assembly import Audit, assemble
 from harness.config import RunConfig
 from harness.errors import RunError
 from harness.folder import RunFolder
+from harness.progress import Progress, unwatched
 from harness.report.choosing import choose
 from harness.studies.explaining import shapley, store
 from harness.studies.explaining.flips import Explainer, Flip, Settings
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
 AT_ONCE = 4
 WRITE_SECONDS = 10.0
 
-Told = Callable[[int, int], None]
-"""Is told how many flips are explained, of how many."""
-
 
 async def explain(
     folder: RunFolder,
@@ -34,7 +32,7 @@ async def explain(
     settings: Settings,
     names: Sequence[str] = (),
     limit: int = 20,
-    told: Told = lambda done, total: None,
+    progress: Progress = unwatched,
 ) -> dict[str, Any]:
     """Explain the flips of the cases ``names``, or ``limit`` of those the report shows first.
 
@@ -49,14 +47,14 @@ async def explain(
     earlier = store.read(folder.path)
     known = {_key(one): one for one in earlier["cases"]} if earlier["settings"] == plain else {}
     left = [flip for flip in wanted if known.get((flip.case, flip.other), {}).get("status") != "complete"]
-    told(len(wanted) - len(left), len(wanted))
+    progress(len(wanted) - len(left), len(wanted))
     audit = await asyncio.to_thread(assemble, config)
     written = time.monotonic()
 
     def take(found: Mapping[str, Any]) -> None:
         nonlocal written
         known[_key(found)] = found
-        told(sum((f.case, f.other) in known for f in wanted), len(wanted))
+        progress(sum((f.case, f.other) in known for f in wanted), len(wanted))
         if time.monotonic() - written > WRITE_SECONDS:
             store.write(folder.path, plain, list(known.values()))
             written = time.monotonic()

@@ -13,12 +13,12 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 
 from harness.errors import BudgetSpent
+from harness.language.sentences import spans
 from harness.studies.explaining.answers import Ask, Change, Plain, plain
 
 MOST_TESTS = 200
 """A test asks about two texts, so shrinking asks twice as many requests at most, and two more."""
 
-_SENTENCE = re.compile(r"[^.!?\n]*[.!?\n]+[\"”’')\]]*\s*|[^.!?\n]+")
 _CLAUSE = re.compile(
     r"(?<=[,;:)])\s+|\s+(?=[(—–])|(?<=[—–])\s+"
     r"|\s+(?=(?:and|or|but|because|although|though|while|which|who|that|when|if)\b)",
@@ -169,7 +169,7 @@ def _texts(pieces: Sequence[Piece], whole: tuple[str, str]) -> tuple[str, str]:
 
 def sentences_of(text: str) -> list[str]:
     """The text in sentences; nothing of it is lost."""
-    return [match.group() for match in _SENTENCE.finditer(text)]
+    return [text[start:end] for start, end in spans(text)]
 
 
 def clauses_of(sentence: str) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from harness import files
 from harness.errors import RunError
 
 SCHEMA = 1
@@ -31,6 +32,4 @@ def read(folder: Path) -> dict[str, Any]:
 def write(folder: Path, settings: Mapping[str, Any], cases: list[Mapping[str, Any]]) -> None:
     """Replace the file, which is never half."""
     made = {"schema": SCHEMA, "settings": dict(settings), "cases": cases}
-    unfinished = folder / f"{NAME}.tmp"
-    unfinished.write_text(json.dumps(made, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    unfinished.replace(folder / NAME)
+    files.write(folder / NAME, json.dumps(made, indent=1, ensure_ascii=False) + "\n")

@@ -10,17 +10,17 @@ import asyncio
 import json
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
-from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_attempt
 from tenacity.wait import wait_base
 
-from harness.answering.runner import ATTEMPTS, BACK_OFF, LOST_IN_A_ROW, PoliteWait
+from harness import files
 from harness.core import Failure
-from harness.errors import EndpointError, RunError, Transient
+from harness.errors import EndpointError, Transient
 from harness.folder import RunFolder
 from harness.plugins import Score, Scorer
+from harness.progress import Progress, unwatched
+from harness.retrying import BACK_OFF, Losses, Policy
 from harness.studies.fluency import figures, sample
 from harness.studies.fluency.sample import Sample
 from harness.studies.fluency.store import Store, digest
@@ -29,24 +29,13 @@ SCHEMA = 1
 WRITE_SECONDS = 10.0
 BETTER = {"log_likelihood": "higher", "matches_per_100_words": "lower"}
 
-Told = Callable[[int, int], None]
-"""Is told how many texts are scored, of how many."""
-
-
-def open_run(path: Path) -> RunFolder:
-    """The folder of a run whose cases are made. Raises ``RunError`` where they are not."""
-    folder = RunFolder(path)
-    if not folder.complete:
-        raise RunError(f"{path} has no complete cases: give the folder of hinter run or hinter generate")
-    return folder
-
 
 async def measure(
     folder: RunFolder,
     scorer: Scorer,
     limit: int,
     seed: int = 0,
-    told: Told = lambda done, total: None,
+    progress: Progress = unwatched,
     back_off: wait_base = BACK_OFF,
 ) -> dict[str, Any]:
     """Score at most ``limit`` texts of each kind; the figures, which ``fluency.json`` holds too."""
@@ -54,7 +43,7 @@ async def measure(
     asking = Asking(scorer, back_off)
     try:
         await asking.attempt(scorer.prepare)
-        scores, kept = await _scores(folder, asking, chosen, told)
+        scores, kept = await _scores(folder, asking, chosen, progress)
     finally:
         await scorer.close()
     made = {
@@ -68,14 +57,12 @@ async def measure(
         "kinds": figures.rows(chosen, scores, seed),
         "valid_less_discarded": figures.valid_less_discarded(chosen, scores, seed),
     }
-    (folder.path / "fluency.json").write_text(
-        json.dumps(made, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
-    )
+    files.write(folder.path / "fluency.json", json.dumps(made, indent=2, ensure_ascii=False) + "\n")
     return made
 
 
 async def _scores(
-    folder: RunFolder, asking: Asking, chosen: Sample, told: Told
+    folder: RunFolder, asking: Asking, chosen: Sample, progress: Progress
 ) -> tuple[dict[str, Score | Failure], int]:
     """The score of every text of the sample, and how many of them were known; written as they come."""
     store = Store(folder.path / "fluency.parquet", asking.scorer.identity)
@@ -83,14 +70,14 @@ async def _scores(
     texts = sorted({case.text for case in chosen.cases}, key=lambda text: (-len(text), text))
     scores: dict[str, Score | Failure] = {t: known[key] for t in texts if (key := digest(t)) in known}
     kept = len(scores)
-    told(kept, len(texts))
+    progress(kept, len(texts))
 
     written = time.monotonic()
 
     def take(text: str, found: Score | Failure) -> None:
         nonlocal written
         scores[text] = found
-        told(len(scores), len(texts))
+        progress(len(scores), len(texts))
         if time.monotonic() - written > WRITE_SECONDS:
             store.write(chosen, scores)
             written = time.monotonic()
@@ -103,24 +90,18 @@ async def _scores(
 
 
 class Asking:
-    """One retry policy, that of the answers: what may succeed later is asked again."""
+    """Scores texts by ``scorer``; what may succeed later is asked again."""
 
     def __init__(self, scorer: Scorer, back_off: wait_base) -> None:
         self.scorer = scorer
         self.retried = 0
-        self._lost = 0
-        self._policy = AsyncRetrying(
-            stop=stop_after_attempt(ATTEMPTS),
-            wait=PoliteWait(back_off),
-            retry=retry_if_exception_type(Transient),
-            before_sleep=lambda _: self._count(),
-            reraise=True,
-        )
+        self._losses = Losses(scorer.name)
+        self._policy = Policy(back_off=back_off, on_retry=self._count)
 
     async def attempt(self, act: Callable[[], Any]) -> None:
         """Do what every text needs. Raises ``EndpointError`` where it cannot be done."""
         try:
-            await self._policy.copy()(act)
+            await self._policy.retrying()(act)
         except Transient as error:
             raise EndpointError(f"{self.scorer.name}: {error}") from error
 
@@ -142,14 +123,10 @@ class Asking:
 
     async def _one(self, text: str) -> Score | Failure:
         try:
-            found: Score | Failure = await self._policy.copy()(self.scorer.score, text)
+            found: Score | Failure = await self._policy.retrying()(self.scorer.score, text)
         except Transient as error:
-            self._lost += 1
-            if self._lost >= LOST_IN_A_ROW:
-                message = f"{self.scorer.name}: {self._lost} requests in a row failed: {error}"
-                raise EndpointError(message) from error
-            return Failure("failed", str(error))
-        self._lost = 0
+            return self._losses.lost(error)
+        self._losses.answered()
         return found
 
     def _count(self) -> None:

@@ -9,10 +9,9 @@ from typing import Any
 
 from harness.core import Case, Failure
 from harness.plugins import Score
-from harness.studies.fluency.sample import DISCARDED, ORIGINAL, VALID, Sample
-
-RESAMPLES = 2000
-RESAMPLES_AT_ONCE = 100
+from harness.statistics import cluster_bootstrap, clustered_rate_difference
+from harness.studies.fluency.sample import Sample
+from harness.studies.sampling import DISCARDED, ORIGINAL, VALID
 
 Scores = Mapping[str, Score | Failure]
 """By text."""
@@ -29,12 +28,12 @@ class Value:
 def mean(values: Sequence[Value], seed: int) -> dict[str, Any]:
     """``n``, ``documents``, ``mean`` and ``ci95``, whole documents resampled: the mutants of one text are not
     independent. The interval is None with fewer than two documents."""
-    documents = {one.document for one in values}
+    sums = _by_document(values, sorted({one.document for one in values}))
     return {
         "n": len(values),
-        "documents": len(documents),
+        "documents": len(sums),
         "mean": sum(one.value for one in values) / len(values) if values else None,
-        "ci95": _interval([values], seed) if len(documents) > 1 else None,
+        "ci95": cluster_bootstrap([total for total, _ in sums], [size for _, size in sums], seed),
     }
 
 
@@ -42,33 +41,19 @@ def contrast(some: Sequence[Value], others: Sequence[Value], seed: int) -> dict[
     """By how much the mean of ``some`` is above that of ``others``, documents resampled for both at once."""
     if not some or not others:
         return {"mean": None, "ci95": None}
-    first, second = (sum(one.value for one in values) / len(values) for values in (some, others))
+    documents = sorted({one.document for one in (*some, *others)})
+    excess = clustered_rate_difference(_by_document(some, documents), _by_document(others, documents), seed)
     several = len({one.document for one in some}) > 1 and len({one.document for one in others}) > 1
-    return {"mean": first - second, "ci95": _interval([some, others], seed) if several else None}
+    first, second = (sum(one.value for one in values) / len(values) for values in (some, others))
+    return {"mean": first - second, "ci95": excess.interval if excess is not None and several else None}
 
 
-def _interval(samples: Sequence[Sequence[Value]], seed: int) -> tuple[float, float]:
-    """Percentile interval of a mean, or of the first mean less the second, by a bootstrap of documents."""
-    import numpy as np
-
-    places = {document: i for i, document in enumerate(sorted({v.document for s in samples for v in s}))}
-    sums = np.zeros((len(samples), len(places)))
-    sizes = np.zeros((len(samples), len(places)))
-    for row, values in enumerate(samples):
-        for one in values:
-            sums[row, places[one.document]] += one.value
-            sizes[row, places[one.document]] += 1
-    draw = np.random.default_rng(seed)
-    found: list[float] = []
-    even = np.full(len(places), 1 / len(places))
-    while len(found) < RESAMPLES:
-        weights = draw.multinomial(len(places), even, size=RESAMPLES_AT_ONCE)
-        counts = weights @ sizes.T
-        whole = counts.min(axis=1) > 0  # a resample without any text of one side has no mean there
-        means = (weights @ sums.T)[whole] / counts[whole]
-        found += (means[:, 0] - means[:, 1] if len(samples) == 2 else means[:, 0]).tolist()
-    low, high = np.quantile(found[:RESAMPLES], [0.025, 0.975])
-    return (float(low), float(high))
+def _by_document(values: Sequence[Value], documents: Sequence[str]) -> list[tuple[float, int]]:
+    """The sum of the values of each of ``documents``, and how many these are."""
+    grouped: dict[str, list[float]] = {document: [] for document in documents}
+    for one in values:
+        grouped[one.document].append(one.value)
+    return [(sum(numbers), len(numbers)) for numbers in grouped.values()]
 
 
 def rows(sample: Sample, scores: Scores, seed: int) -> list[dict[str, Any]]:

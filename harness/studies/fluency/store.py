@@ -7,11 +7,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness import tables
 from harness.core import Case, Failure, canonical
 from harness.errors import RunError
 from harness.plugins import Score
 from harness.studies.fluency.figures import Scores
-from harness.studies.fluency.sample import Sample, kind
+from harness.studies.fluency.sample import Sample
+from harness.studies.sampling import kind
 
 if TYPE_CHECKING:
     import polars as pl
@@ -47,9 +49,7 @@ class Store:
         before = self._earlier.join(now, on=["scorer", "case"], how="anti").with_columns(
             sampled=pl.when(pl.col("scorer") == self.scorer).then(False).otherwise(pl.col("sampled"))
         )
-        unfinished = self._path.with_suffix(".tmp")
-        pl.concat([before, now]).write_parquet(unfinished)
-        unfinished.replace(self._path)
+        tables.write(self._path, pl.concat([before, now]))
 
     def _row(self, case: Case, sampled: bool, found: Score | Failure) -> dict[str, Any]:
         score = found if isinstance(found, Score) else None

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from harness.statistics import Interval
+from harness.statistics import Interval, percentiles, resampled
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-RESAMPLES = 2000
 Weights = Literal["none", "quadratic"]
 
 
@@ -51,9 +50,8 @@ def cohen(
     steps = np.arange(len(categories))
     apart = np.abs(steps[:, None] - steps[None, :]).astype(float)
     costs = apart**2 if weights == "quadratic" else (apart > 0).astype(float)
-    draw = np.random.default_rng(seed)
-    drawn = draw.multinomial(len(pairs), table.ravel() / len(pairs), size=RESAMPLES).reshape(-1, *table.shape)
-    return _kappa(_cohen(table[None], costs), _cohen(drawn.astype(float), costs), len(pairs))
+    drawn = resampled(np.eye(table.size), seed, table.ravel()).reshape(-1, *table.shape)
+    return _kappa(_cohen(table[None], costs), _cohen(drawn, costs), len(pairs))
 
 
 def fleiss(answers: Sequence[Sequence[Hashable]], categories: Sequence[Hashable], seed: int = 0) -> Kappa:
@@ -63,10 +61,11 @@ def fleiss(answers: Sequence[Sequence[Hashable]], categories: Sequence[Hashable]
     if not answers:
         return Kappa(None, None, 0)
     counts = np.array([[list(some).count(category) for category in categories] for some in answers], float)
-    draw = np.random.default_rng(seed)
-    even = np.full(len(counts), 1 / len(counts))
-    drawn = draw.multinomial(len(counts), even, size=RESAMPLES).astype(float)
-    return _kappa(_fleiss(counts, np.ones((1, len(counts)))), _fleiss(counts, drawn), len(counts))
+    raters = counts.sum(axis=1)[0]
+    differing = 1 - ((counts**2).sum(axis=1) - raters) / (raters * (raters - 1))
+    rows = np.column_stack([counts, differing])
+    value = _fleiss(rows.sum(axis=0)[None], len(counts), raters)
+    return _kappa(value, _fleiss(resampled(rows, seed), len(counts), raters), len(counts))
 
 
 def _cohen(tables: Array, costs: Array) -> Array:
@@ -76,12 +75,11 @@ def _cohen(tables: Array, costs: Array) -> Array:
     return _beyond_chance((tables * costs).sum(axis=(1, 2)) * total, (expected * costs).sum(axis=(1, 2)))
 
 
-def _fleiss(counts: Array, times: Array) -> Array:
-    """The kappa of the items taken so many ``times`` each, a row a sample."""
-    raters = counts.sum(axis=1)[0]
-    differing = 1 - ((counts**2).sum(axis=1) - raters) / (raters * (raters - 1))
-    shares = times @ counts / (times.sum(axis=1) * raters)[:, None]
-    return _beyond_chance(times @ differing / times.sum(axis=1), 1 - (shares**2).sum(axis=1))
+def _fleiss(sums: Array, items: int, raters: float) -> Array:
+    """The kappa of each sample of ``items``, a row of ``sums``: how often each category was chosen, and last
+    how far the raters of each item differ, summed."""
+    shares = sums[:, :-1] / (items * raters)
+    return _beyond_chance(sums[:, -1] / items, 1 - (shares**2).sum(axis=1))
 
 
 def _beyond_chance(differing: Array, by_chance: Array) -> Array:
@@ -93,10 +91,10 @@ def _beyond_chance(differing: Array, by_chance: Array) -> Array:
     return found
 
 
-def _kappa(value: Any, resampled: Any, items: int) -> Kappa:
+def _kappa(value: Array, drawn: Array, items: int) -> Kappa:
     import numpy as np
 
     if np.isnan(value[0]):
         return Kappa(None, None, items)
-    low, high = np.quantile(resampled[~np.isnan(resampled)], [0.025, 0.975])
-    return Kappa(float(value[0]), (float(low), float(high)) if items > 1 else None, items)
+    interval = percentiles(drawn[~np.isnan(drawn)]) if items > 1 else None
+    return Kappa(float(value[0]), interval, items)

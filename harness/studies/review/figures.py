@@ -9,9 +9,9 @@ from typing import Any
 from harness.core import DUPLICATE, Case
 from harness.statistics import rate, wilson
 from harness.studies.fluency.figures import Value, mean
-from harness.studies.fluency.sample import kind
 from harness.studies.review.agreement import Kappa, cohen, fleiss
 from harness.studies.review.sheet import SCALE, TO_FILL, Rating
+from harness.studies.sampling import kind
 
 
 def summary(

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from hashlib import sha256
 
 from harness.core import Case
-from harness.studies.fluency.sample import draw
+from harness.studies.sampling import draw, place
 
 
 def pairs(cases: Iterable[Case], most: int, seed: int) -> list[Case]:
@@ -21,8 +20,8 @@ def pairs(cases: Iterable[Case], most: int, seed: int) -> list[Case]:
             seeds[case.group] = case
         elif case.role == "expansion" and case.valid:
             first = expansions.setdefault(case.group, case)
-            expansions[case.group] = min(first, case, key=lambda one: _place(one.id, seed))
-    chosen = sorted(seeds.keys() & expansions.keys(), key=lambda group: _place(group, seed))[:most]
+            expansions[case.group] = min(first, case, key=lambda one: place(one.id, seed))
+    chosen = sorted(seeds.keys() & expansions.keys(), key=lambda group: place(group, seed))[:most]
     return [case for group in chosen for case in (seeds[group], expansions[group])]
 
 
@@ -30,7 +29,3 @@ def by_kind(cases: Iterable[Case], most: int, seed: int) -> list[Case]:
     """At most ``most`` of each kind (originals, valid and discarded mutants, …), drawn evenly."""
     drawn, _ = draw(cases, most, seed)
     return [case for some in drawn.values() for case in some]
-
-
-def _place(name: str, seed: int) -> bytes:
-    return sha256(f"{seed} {name}".encode("utf-8", "surrogatepass")).digest()

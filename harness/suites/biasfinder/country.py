@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.core import Document
-from harness.language.coreference import Resolution
+from harness.language.entities import Resolution
 from harness.suites.biasfinder.gender import names, the_person
 from harness.suites.biasfinder.gender_nouns import GenderNouns
 from harness.suites.biasfinder.templates import Refusal, Slot, Template, cut

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 
 from harness.core import Document, Span
-from harness.language.coreference import Entity, Resolution
+from harness.language.entities import Entity, Resolution
 from harness.language.mentions import pronoun_slot
-from harness.language.parsed_text import Reading
+from harness.language.parsed_text import ParsedText
 from harness.language.persons import Mention
 from harness.suites.biasfinder.gender_nouns import MARKED, PRONOUN_KINDS, TITLES, GenderNouns
 from harness.suites.biasfinder.rejections import doubt
@@ -63,26 +63,26 @@ def the_person(resolution: Resolution, nouns: GenderNouns) -> Entity | Refusal:
     return Refusal("unclear", reading.text[slice(*against)]) if against else person
 
 
-def names(reading: Reading, person: Entity) -> Iterator[tuple[int, int]]:
+def names(reading: ParsedText, person: Entity) -> Iterator[tuple[int, int]]:
     """Yield the spans of a person's names, including the lone apostrophe of a possessive (*James'*)."""
     for mention in person.mentions:
         if mention.kind == "name":
             yield mention.start, _possessive_end(reading.text, mention.end)
 
 
-def _proves(reading: Reading, mention: Mention) -> bool:
+def _proves(reading: ParsedText, mention: Mention) -> bool:
     """Return whether a mention alone shows that there is a person: *she*, *the guy*, *Mr. Fox*, *Steven*."""
     modifies = mention.kind == "name" and reading.tokens[mention.head].dep == "compound"
     return mention.gender is not None and not modifies
 
 
-def _refers(reading: Reading, mention: Mention, nouns: GenderNouns) -> bool:
+def _refers(reading: ParsedText, mention: Mention, nouns: GenderNouns) -> bool:
     if mention.kind == "other":
         return False
     return mention.kind != "nominal" or mention.gender is not None or reading.lower(mention.head) in nouns
 
 
-def _slots(reading: Reading, mention: Mention, nouns: GenderNouns) -> Iterator[Slot]:
+def _slots(reading: ParsedText, mention: Mention, nouns: GenderNouns) -> Iterator[Slot]:
     if mention.kind == "name":
         yield Slot(mention.start, _possessive_end(reading.text, mention.end), "name")
         kind = _title_kind(reading, mention.title, nouns) if mention.title else None
@@ -94,7 +94,7 @@ def _slots(reading: Reading, mention: Mention, nouns: GenderNouns) -> Iterator[S
         yield from _noun_slots(reading, mention.head, nouns)
 
 
-def _noun_slots(reading: Reading, index: int, nouns: GenderNouns) -> Iterator[Slot]:
+def _noun_slots(reading: ParsedText, index: int, nouns: GenderNouns) -> Iterator[Slot]:
     token = reading.tokens[index]
     form = nouns.get(reading.word(index))
     yield Slot(token.start, token.end, "gaw" if form and form.number == "singular" else "gaw-pl")
@@ -107,7 +107,7 @@ def _possessive_end(text: str, end: int) -> int:
     return end + 1 if text[end - 1].lower() == "s" and re.match(r"['’] ", text[end : end + 2]) else end
 
 
-def _title_kind(reading: Reading, title: Span, nouns: GenderNouns) -> Kind | None:
+def _title_kind(reading: ParsedText, title: Span, nouns: GenderNouns) -> Kind | None:
     """Return the placeholder of a gendered title, None for a title without a counterpart."""
     word = reading.text[slice(*title)].lower().rstrip(".")
     if word in TITLES:
@@ -115,7 +115,7 @@ def _title_kind(reading: Reading, title: Span, nouns: GenderNouns) -> Kind | Non
     return "gaw" if word in nouns else None
 
 
-def _among(reading: Reading, mention: Mention, nouns: GenderNouns) -> Iterator[Slot]:
+def _among(reading: ParsedText, mention: Mention, nouns: GenderNouns) -> Iterator[Slot]:
     """Yield slots for the plural noun in *she is one of the funniest women*."""
     token = reading.tokens[mention.head]
     if token.dep != "nsubj":

@@ -14,7 +14,6 @@ Names are TOML, bundled or a user's file of the same shape; a missing table defa
 
 from __future__ import annotations
 
-import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -22,10 +21,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from harness.errors import LexiconError
+from harness.files import DATA, read_toml
 
 Gender = Literal["male", "female"]
 
-DATA = Path(__file__).parents[2] / "data"
 BUNDLED = DATA / "names.toml"
 TABLES = {"gender", "country"}
 
@@ -82,27 +81,15 @@ def country_names(path: str | Path | None = None) -> Names:
     return names
 
 
-def read(path: str | Path) -> dict[str, Any]:
-    """Read the TOML file at ``path``. Raises ``LexiconError`` if it cannot be read."""
-    try:
-        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise LexiconError(f"{path}: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise LexiconError(f"{path}: not UTF-8 at byte {error.start}") from error
-    except tomllib.TOMLDecodeError as error:
-        raise LexiconError(f"{path}: not valid TOML: {error}") from error
-
-
 def _table(name: str, path: str | Path | None) -> tuple[str | Path, dict[str, Any]]:
     """Return the table called ``name``, preceded by the file that holds it."""
     source = BUNDLED if path is None else path
-    data = read(source)
+    data = read_toml(source, LexiconError)
     _only(data, TABLES, str(source))
     if not data:
         raise LexiconError(f"{source}: no names: give a table [gender] or [country]")
     if name not in data:
-        source, data = BUNDLED, read(BUNDLED)
+        source, data = BUNDLED, read_toml(BUNDLED, LexiconError)
     if not isinstance(data[name], dict):
         raise LexiconError(f"{source}: {name} must be a table")
     return source, data[name]

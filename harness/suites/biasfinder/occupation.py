@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from harness.core import Document
-from harness.language.coreference import Resolution
-from harness.language.parsed_text import Reading
+from harness.language.entities import Resolution
+from harness.language.parsed_text import ParsedText
 from harness.suites.biasfinder.templates import Refusal, Slot, Template, cut
 
 # Dependents that may precede an occupation without modifying it.
@@ -31,7 +31,7 @@ class Occupations:
         for candidates in self._by_last.values():
             candidates.sort(key=len, reverse=True)
 
-    def find(self, reading: Reading) -> Iterator[TokenRange]:
+    def find(self, reading: ParsedText) -> Iterator[TokenRange]:
         """Yield the tokens of each occupation that is a noun for one person, in text order."""
         for index in range(len(reading.tokens)):
             for words in self._by_last.get(reading.lower(index), ()):
@@ -58,7 +58,7 @@ def template(document: Document, resolution: Resolution, occupations: Occupation
     return cut(document, "occupation", [slot for f in (first, *same) for slot in _slots(reading, f)])
 
 
-def _is_noun(reading: Reading, head: int) -> bool:
+def _is_noun(reading: ParsedText, head: int) -> bool:
     """Return whether a noun stands for the person and not, as in *doctor visit*, for a kind of thing."""
     token = reading.tokens[head]
     if token.tag != "NN" and not (reading.word(head).isupper() and token.tag in NAME_TAGS):
@@ -68,7 +68,7 @@ def _is_noun(reading: Reading, head: int) -> bool:
     return not _hyphenated(reading, head)
 
 
-def _hyphenated(reading: Reading, index: int) -> bool:
+def _hyphenated(reading: ParsedText, index: int) -> bool:
     token = reading.tokens[index]
     return "-" in (
         reading.text[token.end : token.end + 1],
@@ -76,7 +76,7 @@ def _hyphenated(reading: Reading, index: int) -> bool:
     )
 
 
-def _words(reading: Reading, tokens: TokenRange) -> list[str]:
+def _words(reading: ParsedText, tokens: TokenRange) -> list[str]:
     return [reading.lower(i) for i in range(*tokens)]
 
 
@@ -85,7 +85,7 @@ def _corefer(resolution: Resolution, first: TokenRange, second: TokenRange) -> b
     return any(heads <= {m.head for m in entity.mentions} for entity in resolution.entities)
 
 
-def _slots(reading: Reading, tokens: TokenRange) -> Iterator[Slot]:
+def _slots(reading: ParsedText, tokens: TokenRange) -> Iterator[Slot]:
     start = _with_modifiers(reading, tokens)
     yield Slot(reading.tokens[start].start, reading.tokens[tokens[1] - 1].end, "occupation")
     if start and reading.lower(start - 1) in ("a", "an"):
@@ -93,7 +93,7 @@ def _slots(reading: Reading, tokens: TokenRange) -> Iterator[Slot]:
         yield Slot(article.start, article.end, "det")
 
 
-def _with_modifiers(reading: Reading, tokens: TokenRange) -> int:
+def _with_modifiers(reading: ParsedText, tokens: TokenRange) -> int:
     """Return the first token of the modifiers that precede an occupation without a gap."""
     first, head = tokens[0], tokens[1] - 1
     excluded = {

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from itertools import chain, pairwise
 
 from harness.core import Span
-from harness.language.coreference import Entity
+from harness.language.entities import Entity
 from harness.language.mentions import pronoun_slot
-from harness.language.parsed_text import Reading
+from harness.language.parsed_text import ParsedText
 from harness.language.person_names import left_over, strangers
 from harness.language.persons import Mention
 
@@ -27,7 +27,7 @@ QUOTES = "\"'“”‘’"
 INVOKED = frozenset({"jesus", "christ", "god", "lord"})
 
 
-def doubt(reading: Reading, person: Entity) -> Span | None:
+def doubt(reading: ParsedText, person: Entity) -> Span | None:
     """Return the words that suggest ``person`` is not the only person, or no person; None if none do."""
     doubts = chain(
         strangers(reading, person.mentions),
@@ -39,7 +39,7 @@ def doubt(reading: Reading, person: Entity) -> Span | None:
     return next(doubts, None)
 
 
-def _one_by_one(reading: Reading, person: Entity) -> Iterator[Span]:
+def _one_by_one(reading: ParsedText, person: Entity) -> Iterator[Span]:
     """Yield *everyone* and the like before a pronoun in its sentence; but not in *nobody visits her*."""
     pronouns = (m.head for m in person.mentions if m.kind == "pronoun")
     for head in (h for h in pronouns if pronoun_slot(reading, h) != "accusative"):
@@ -50,7 +50,7 @@ def _one_by_one(reading: Reading, person: Entity) -> Iterator[Span]:
             index -= 1
 
 
-def _characters(reading: Reading, person: Entity) -> Iterator[Span]:
+def _characters(reading: ParsedText, person: Entity) -> Iterator[Span]:
     """Yield *character* without a possessor, nearer to a pronoun than any mention of the person."""
     heads = sorted(m.head for m in person.mentions)
     pronouns = {m.head for m in person.mentions if m.kind == "pronoun"}
@@ -61,7 +61,7 @@ def _characters(reading: Reading, person: Entity) -> Iterator[Span]:
                 yield reading.tokens[index].start, reading.tokens[index].end
 
 
-def _no_name(reading: Reading, name: Mention, mentions: int) -> Iterator[Span]:
+def _no_name(reading: ParsedText, name: Mention, mentions: int) -> Iterator[Span]:
     """Yield the span of a name that is a work's title, an invocation, or only part of a longer name."""
     span = name.start, name.end
     written = reading.text[slice(*span)]
@@ -72,14 +72,14 @@ def _no_name(reading: Reading, name: Mention, mentions: int) -> Iterator[Span]:
         yield span
 
 
-def _of_work(reading: Reading, name: Mention) -> bool:
+def _of_work(reading: ParsedText, name: Mention) -> bool:
     token = reading.tokens[name.head]
     above = reading.tokens[token.head]
     of = token.dep == "pobj" and reading.lower(token.head) == "of" and above.head != token.head
     return of and reading.lower(above.head) in WORKS
 
 
-def _goes_on(reading: Reading, name: Mention) -> bool:
+def _goes_on(reading: ParsedText, name: Mention) -> bool:
     """Return whether another capitalised proper noun follows directly: *Danny* of *Danny Glover*."""
     after = reading.at(name.end + 1) if reading.text[name.end : name.end + 1] == " " else None
     return after is not None and reading.word(after).istitle() and reading.tokens[after].tag == "NNP"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from harness.core import Document, JsonObject
 from harness.errors import TemplateError
-from harness.language.coreference import Resolution, Resolver
+from harness.language.entities import Resolution, Resolver
 from harness.suites.biasfinder import country, gender, occupation, templates
 from harness.suites.biasfinder.gender_nouns import GenderNouns
 from harness.suites.biasfinder.occupation import Occupations

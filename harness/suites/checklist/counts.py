@@ -1,17 +1,15 @@
-"""What a run says of CheckList's tests: failure rates of cases by test and by capability.
+"""From the tables of a run to counts of CheckList's cases, by test and by capability.
 
 A case of an INV or DIR fails where any of its changed texts does, as its authors count.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from harness import numerals
 from harness.core import Tables
-from harness.sections import Figures, Section, Table
 from harness.statistics import Interval, rate, wilson
 
 
@@ -98,53 +96,3 @@ def by_capability(rows: Iterable[Row]) -> list[Row]:
 
 
 _COUNTS = ("passed", "failed", "undetermined", "excluded")
-
-
-def figures(rows: Sequence[Row]) -> Figures:
-    """The summary's block, and the sections that the report shows."""
-    together = by_capability(rows)
-    block = {"tests": [row.plain() for row in rows], "capabilities": [row.plain() for row in together]}
-    return Figures({"checklist": block}, _headline(rows), _sections(rows, together) if rows else [])
-
-
-def _headline(rows: Sequence[Row]) -> str:
-    judged = [row for row in rows if row.judged]
-    if not judged:
-        return "No case of these tests could be judged."
-    failed, total = sum(row.failed for row in judged), sum(row.judged for row in judged)
-    worst = max(judged, key=lambda row: row.failed / row.judged)
-    noun = "test" if len(judged) == 1 else "tests"
-    found = f"{failed:,} of {total:,} cases failed in {len(judged)} {noun}"
-    if not failed:
-        return f"{found}."
-    return f"{found}; most often in “{worst.test}” ({numerals.share(worst.failed, worst.judged)})."
-
-
-def _sections(rows: Sequence[Row], together: Sequence[Row]) -> list[Section]:
-    columns = ["cases", "failed", "undetermined", "left out"]
-    notes = ["A case of an INV or DIR fails where any of its changed texts does."]
-    if any(row.excluded for row in rows):
-        notes.append("Left out: what the test does not ask, such as more confidence in neutral.")
-    if any(row.undetermined and row.kind == "DIR" for row in rows):
-        notes.append(
-            "A DIR compares probabilities: where the model gives none, nor a score, it is undetermined."
-        )
-    tests = [[f"{row.capability}: {row.test}", row.kind, *_cells(row)] for row in rows]
-    return [
-        Section(
-            "CheckList, by capability",
-            table=Table(["capability", *columns], [[r.capability, *_cells(r)] for r in together]),
-        ),
-        Section("CheckList, by test", table=Table(["test", "type", *columns], tests), notes=notes),
-    ]
-
-
-def _cells(row: Row) -> list[str | int]:
-    return [row.plain()["cases"], _share(row), row.undetermined, row.excluded]
-
-
-def _share(row: Row) -> str:
-    if row.ci95 is None:
-        return numerals.UNKNOWN
-    share = numerals.share(row.failed, row.judged)
-    return f"{row.failed:,} of {row.judged:,}, {share}{numerals.bracketed(row.ci95)}"

@@ -14,7 +14,7 @@ from harness.language.parse import Parser
 from harness.plugins import Figures, Suite
 from harness.suites import diversity
 from harness.suites import sentiment_oracle as oracle
-from harness.suites.checklist import counts, expectations
+from harness.suites.checklist import counts, exhibits, expectations
 from harness.suites.checklist.tests import Item, Tests
 from harness.suites.oracle import smaller
 
@@ -80,7 +80,7 @@ class CheckList(Suite):
 
     def figures(self, tables: Tables) -> Figures:
         """Failure rates by test and capability, and with a parser how diverse the texts are."""
-        made = counts.figures(counts.count(tables))
+        made = exhibits.figures(counts.count(tables))
         if self.parser is None:
             return made
         found = diversity.measure(diversity.texts(tables, self.name), self.parser)

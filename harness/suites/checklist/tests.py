@@ -10,7 +10,6 @@ suite leaves out. Pickled suites are not read, since unpickling runs the code in
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -20,13 +19,14 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from harness.errors import ConfigError
+from harness.files import DATA, read_toml
 
 Kind = Literal["MFT", "INV", "DIR"]
 Direction = Literal["no less confident", "no more confident", "no less positive", "no more positive"]
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
-BUNDLED = Path(__file__).parents[2] / "data" / "checklist.toml"
+BUNDLED = DATA / "checklist.toml"
 PICKLED = b"\x80"
 SENTIMENTS = {
     "0": "negative",
@@ -132,7 +132,7 @@ def _rank(seed: int, name: str) -> bytes:
 
 @cache
 def _bundled() -> Mapping[str, Any]:
-    return tomllib.loads(BUNDLED.read_text(encoding="utf-8"))
+    return read_toml(BUNDLED, ConfigError)
 
 
 @dataclass(frozen=True, slots=True)

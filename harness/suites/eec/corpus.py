@@ -24,7 +24,6 @@ The TOML::
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -35,9 +34,9 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from harness.errors import ConfigError
+from harness.files import DATA, read_toml
 from harness.suites.eec.templates import asks_for_emotion, fill, problem
 
-DATA = Path(__file__).parents[2] / "data"
 BUNDLED = DATA / "eec.toml"
 BUNDLED_IDS = DATA / "eec-ids.txt"
 ID_FORMAT = "2018-En-mystery-{:05}"
@@ -200,15 +199,7 @@ class Spec(_Section):
 def load(path: Path | None = None) -> Spec:
     """Load the specification at ``path``, by default the EEC. Raises ``ConfigError`` naming file and key."""
     path = path or BUNDLED
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{path}: not UTF-8") from error
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path}: not valid TOML: {error}") from error
-    return parse(data, str(path))
+    return parse(read_toml(path, ConfigError), str(path))
 
 
 def parse(data: Mapping[str, object], source: str) -> Spec:

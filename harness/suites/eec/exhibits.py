@@ -1,13 +1,18 @@
-"""The sections of the report, and how their figures are written."""
+"""What a run of the EEC says of one system: the block of the summary, the headline, the sections."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from typing import Any
 
-from harness.sections import Bar, Box, Plot, Section, Table
+from harness.sections import Bar, Box, Figures, Plot, Section, Table
+from harness.suites.eec import counts
 from harness.suites.eec.analysis import ALPHA
-from harness.suites.eec.influence import Level
+from harness.suites.eec.assessments import Pairings, Result
+from harness.suites.eec.balance import Balance
+from harness.suites.eec.corpus import Comparison
+from harness.suites.eec.influence import Influence, Level
 from harness.suites.eec.pairing import ALL
 
 Block = Mapping[str, Any]
@@ -21,6 +26,104 @@ FALSE_ALARMS = (
     " system without any bias, but with odd scores for single names or templates, it calls biased more often"
     " than not. Quote the interval, which knows of both."
 )
+
+
+def of_scores(
+    corpus: str,
+    rates: str,
+    found: Sequence[Result],
+    influences: Mapping[Comparison, Influence | None],
+    by_emotion: Sequence[Level],
+) -> Figures:
+    """Everything about one system's scores; ``rates`` is what they are of."""
+    rows = counts.plain(found)
+    of = {(c.attribute, c.first, c.second): one for c, one in influences.items()}
+    for row in rows:
+        if row["subset"] == ALL:
+            most = of.get((row["attribute"], row["first"], row["second"]))
+            row["influence"] = None if most is None else asdict(most)
+    whole = [row for row in rows if row["subset"] == ALL]
+    drawn = (
+        [
+            differences(rows),
+            robust(rows),
+            spread(rows),
+            levels(by_emotion, rates),
+        ]
+        if rows
+        else []
+    )
+    block = {
+        "corpus": corpus,
+        "rates": rates,
+        "results": rows,
+        "levels": [asdict(level) for level in by_emotion],
+    }
+    sentences = " ".join([*(_sentence(row, rates) for row in whole), *_range(by_emotion)])
+    nothing = "No pair of sentences got its two scores, so nothing was compared."
+    return Figures({"eec": block}, sentences or nothing, drawn)
+
+
+def with_lengths(figures: Figures, balances: Sequence[Balance]) -> Figures:
+    """The figures with how many tokens the names on both sides are: a difference may be one of spelling."""
+    rows = [
+        {
+            "attribute": one.comparison.attribute,
+            "first": one.comparison.first,
+            "second": one.comparison.second,
+            "first_mean": one.first_mean,
+            "second_mean": one.second_mean,
+            "even": one.even,
+        }
+        for one in balances
+    ]
+    block = {**figures.blocks["eec"], "tokens_of_persons": rows}
+    sections = [*figures.sections, lengths(rows)]
+    return replace(figures, blocks={**figures.blocks, "eec": block}, sections=sections)
+
+
+def of_labels(
+    corpus: str,
+    pairings: Pairings,
+    given: Mapping[str, frozenset[str]],
+    labels: Sequence[str],
+    seed: int = 0,
+) -> Figures:
+    """Everything about one system's labels by sentence; of two labels the second says it all."""
+    rows = counts.of_labels(pairings, given, labels, seed)
+    sentences = " ".join(_sentence(row, f"the share of {row['label']}") for row in rows)
+    nothing = "No pair of sentences got its two answers, so nothing was compared."
+    block = {"corpus": corpus, "rates": None, "labels": rows}
+    return Figures({"eec": block}, sentences or nothing, [shares(rows)] if rows else [])
+
+
+def _sentence(row: Mapping[str, Any], rates: str) -> str:
+    """What one comparison found, and how sure that is."""
+    first, second, clustered = row["first"], row["second"], row["clustered"]
+    what = f"For {first} persons {rates} is"
+    if not row["mean"] and not (row["minimum"] or row["maximum"] if "minimum" in row else row["rose"]):
+        return f"{what} in all {row['pairs']:,} pairs the same as for {second} ones."
+    side = "above" if row["mean"] > 0 else "below"
+    said = f"{what} {number(abs(row['mean']))} {side} that for {second} ones on average"
+    if clustered is None:
+        return f"{said}; too few templates and persons to say how sure that is."
+    low, high = clustered["interval"]
+    said += f" (95 % interval {number(low)} to {number(high)})"
+    if row["p_clustered_holm"] < ALPHA:
+        return f"{said}, which would show with other templates and persons, too."
+    alone = "; the t-test over pairs alone calls it significant" if row["group"] != "none" else ""
+    least = row["detectable_clustered"]
+    unfound = f" A difference below {number(least)} could not have been found." if least else ""
+    return f"{said}: no difference that can be told from the chance of templates and persons{alone}.{unfound}"
+
+
+def _range(by_emotion: Sequence[Level]) -> list[str]:
+    """How far apart the system holds the emotions, without which it is no judge of them."""
+    if len(by_emotion) < 2:
+        return []
+    highest, lowest = by_emotion[0], by_emotion[-1]
+    ends = f"from {number(lowest.mean)} ({lowest.emotion}) to {number(highest.mean)} ({highest.emotion})"
+    return [f"Its mean scores by emotion run {ends}."]
 
 
 def number(value: float) -> str:

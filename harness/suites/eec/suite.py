@@ -15,7 +15,7 @@ from itertools import chain, zip_longest
 
 from harness.core import Case, Document, JsonObject, Outcome, Status, Tables, Verdict
 from harness.plugins import Figures, Suite
-from harness.suites.eec import assessments, counts
+from harness.suites.eec import assessments, exhibits
 from harness.suites.eec.assessments import Pairings
 from harness.suites.eec.balance import balance
 from harness.suites.eec.corpus import Comparison, Sentence, Spec, sentences
@@ -106,7 +106,7 @@ class Eec(Suite):
         lengths = self.lengths
         if lengths is None:
             return found
-        return counts.with_lengths(found, balance(self.spec, lambda word: float(lengths[word])))
+        return exhibits.with_lengths(found, balance(self.spec, lambda word: float(lengths[word])))
 
     def _figures(self, tables: Tables) -> Figures:
         import polars as pl
@@ -115,9 +115,9 @@ class Eec(Suite):
         answers = read.select("case", "score", "labels").collect()
         if self.labels:
             given = {case: frozenset(labels or ()) for case, _, labels in answers.iter_rows()}
-            return counts.of_labels(self.spec.name, self.pairings, given, self.labels, self.seed)
+            return exhibits.of_labels(self.spec.name, self.pairings, given, self.labels, self.seed)
         scores = {case: score for case, score, _ in answers.iter_rows() if score is not None}
-        return counts.of_scores(
+        return exhibits.of_scores(
             self.spec.name,
             self.rates or "the score",
             assessments.examine(self.pairings, scores, self.asked, seed=self.seed),

@@ -8,11 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Literal
 
 from harness.language.surface import PARADIGMS, Slot, paradigm, pronoun, takes_an
-
-Form = Literal["subject", "object", "reflexive"]
 
 PRONOUNS = tuple(forms[0] for forms in PARADIGMS.values())
 SLOT_OF: Mapping[str, Slot] = {"subject": "nominative", "object": "accusative", "reflexive": "reflexive"}

@@ -38,14 +38,12 @@ class Conformity:
     """Decides pairs of sentences with ``parser``; without ``verdicts``, nothing is cached beyond a call.
 
     ``properties`` are those that must match: parts of speech and dependencies, or parts of speech alone.
-    ``decided`` and ``looked_up`` count pairs, ``exact`` the mutants that needed a comparison of whole texts.
+    ``exact`` counts the mutants that needed a comparison of whole texts.
     """
 
     parser: Parser
     verdicts: Kept | None = None
     properties: Sequence[str] = (POS, DEPENDENCY)
-    decided: int = field(default=0, init=False)
-    looked_up: int = field(default=0, init=False)
     exact: int = field(default=0, init=False)
 
     def split(self, text: str) -> Sequence[Span]:
@@ -61,8 +59,6 @@ class Conformity:
         distinct = {pair: self._key("pair", *pair) for pair in pairs}
         cached = self._get(distinct.values())
         missing = [pair for pair, key in distinct.items() if key not in cached]
-        self.looked_up += len(distinct) - len(missing)
-        self.decided += len(missing)
         for start in range(0, len(missing), PAIRS_AT_ONCE):
             decisions = self._decide(missing[start : start + PAIRS_AT_ONCE])
             fresh = {distinct[pair]: reason or CONFORMS for pair, reason in decisions.items()}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import tomllib
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import TypedDict
 
+from harness.errors import LexiconError
+from harness.files import read_toml
 from harness.suites import lexicon
 
 INVISIBLE = "Cf"  # Unicode's category of zero-width spaces, soft hyphens and byte order marks
@@ -40,7 +41,7 @@ def faults(path: str | Path | None = None) -> Iterator[str]:
     lexicon.load(path)
     place = lexicon.BUNDLED if path is None else Path(path)
     for file in sorted(place.glob("*.toml")) if place.is_dir() else [place]:
-        tables = tomllib.loads(file.read_text(encoding="utf-8"))["attribute"]
+        tables = read_toml(file, LexiconError)["attribute"]
         for name, table in tables.items():
             yield from _attribute(name, table)
 

@@ -48,7 +48,7 @@ class HinterOptions(Options):
 
 def make(options: HinterOptions, kit: Kit) -> Suite:
     """Make the suite. Raises ``LexiconError``, ``ConfigError`` and ``ParserError``."""
-    from harness.language.verdict_cache import DEFAULT, KeptVerdicts
+    from harness.language.verdict_cache import DEFAULT, VerdictCache
     from harness.suites.hinter.suite import Hinter
 
     dictionaries = _lexicon(options)
@@ -63,7 +63,7 @@ def make(options: HinterOptions, kit: Kit) -> Suite:
         seed=kit.seed,
         invariant=options.invariant,
         include_discarded=options.include_discarded,
-        kept=KeptVerdicts(kit.cache / DEFAULT.name),
+        kept=VerdictCache(kit.cache / DEFAULT.name),
     )
 
 

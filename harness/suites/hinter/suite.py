@@ -15,7 +15,7 @@ from harness.language.parse import Parser
 from harness.language.surface import containing
 from harness.plugins import Figures, Nouns, Suite
 from harness.suites import oracle
-from harness.suites.hinter import counts, sampling
+from harness.suites.hinter import exhibits, sampling
 from harness.suites.hinter.conformity import Conformity, Kept
 from harness.suites.hinter.invariant import DocumentInvariant
 from harness.suites.hinter.mutation import (
@@ -99,7 +99,7 @@ class Hinter(Suite):
 
     def figures(self, tables: Tables) -> Figures:
         """What the summary holds of the mutants beside the results."""
-        return counts.figures(tables, tuple(self.lexicon.attributes))
+        return exhibits.figures(tables, tuple(self.lexicon.attributes))
 
     def _prepare(self, batch: Sequence[Document]) -> list[_Prepared]:
         found = [_Found(document, self.lexicon.find(document.text)) for document in batch]

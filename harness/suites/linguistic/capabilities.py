@@ -7,7 +7,6 @@ a user's file of the same form adds to them.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -15,10 +14,11 @@ from pathlib import Path
 
 from harness.core import canonical
 from harness.errors import ConfigError
+from harness.files import DATA, read_toml
 from harness.suites.linguistic.sentiment import SentimentLexicon, word_class
 from harness.suites.sentiment_oracle import SENTIMENTS, Sentiment
 
-BUNDLED = Path(__file__).parents[2] / "data" / "capabilities.toml"
+BUNDLED = DATA / "capabilities.toml"
 CLASSES = {"adjectives": "a", "nouns": "n", "verbs": "v"}
 VARIANT_KEYS = {"search", "template", "negate", "expected", "validate"}
 RULE_KEYS = {"label", "shorter_than", "include", "exclude", "start"}
@@ -125,25 +125,16 @@ def load(path: str | Path | None = None) -> Capabilities:
 
     Raises ``ConfigError`` naming the file and the key.
     """
-    content = _read(BUNDLED)
+    content = read_toml(BUNDLED, ConfigError)
     if path is not None:
-        content |= _read(Path(path))
-    by_name = {name: _Reader(BUNDLED if path is None else Path(path), name).capability(value)
+        content |= read_toml(path, ConfigError)
+    by_name = {name: _CapabilityReader(BUNDLED if path is None else Path(path), name).capability(value)
              for name, value in content.items()}  # fmt: skip
     return Capabilities(by_name, sha256(canonical(content).encode()).hexdigest())
 
 
-def _read(file: Path) -> dict[str, object]:
-    try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{file}: {getattr(error, 'strerror', None) or 'is not UTF-8'}") from error
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{file}: not TOML: {error}") from error
-
-
 @dataclass(frozen=True, slots=True)
-class _Reader:
+class _CapabilityReader:
     """Reads one capability; errors name ``file`` and ``name``."""
 
     file: Path

@@ -15,9 +15,10 @@ from pathlib import Path
 
 from harness.core import canonical
 from harness.errors import ConfigError
+from harness.files import DATA, read_text
 from harness.language.trees import Production, Tree, read
 
-BUNDLED = Path(__file__).parents[2] / "data" / "grammar.tsv"
+BUNDLED = DATA / "grammar.tsv"
 SUFFIXES = (".mrg", ".parse", ".ptb", ".tree", ".trees")
 # Treebank tags of anything that is not a separate word of letters.
 UNSPOKEN = frozenset(["ADD", "AFX", "GW", "HYPH", "LS", "NFP", "POS", "SYM", "XX"])
@@ -104,14 +105,10 @@ def load(path: str | Path | None = None) -> Grammar:
     """Load the grammar at ``path`` (a table from ``to_tsv``) or the bundled one. Raises ``ConfigError``."""
     file = Path(path) if path else BUNDLED
     counts: dict[Production, int] = {}
-    try:
-        with file.open(encoding="utf-8") as lines:
-            for number, line in enumerate(lines, 1):
-                if line.strip() and not line.startswith("#"):
-                    production, count = _row(line.rstrip("\r\n"), f"{file}: line {number}")
-                    counts[production] = counts.get(production, 0) + count
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{file}: {getattr(error, 'strerror', None) or 'is not UTF-8'}") from error
+    for number, line in enumerate(read_text(file, ConfigError).split("\n"), 1):
+        if line.strip() and not line.startswith("#"):
+            production, count = _row(line, f"{file}: line {number}")
+            counts[production] = counts.get(production, 0) + count
     if not counts:
         raise ConfigError(f"{file}: no productions found; make the table with `hinter grammar learn TREES`")
     return Grammar(counts, str(path) if path else "bundled")

@@ -41,15 +41,13 @@ class Seed:
 
 @dataclass
 class _Sample:
-    """The ``most`` distinct sentences with the smallest hashes; ``total`` counts all documents added."""
+    """The ``most`` distinct sentences with the smallest hashes."""
 
     most: int
-    total: int = 0
     entries: list[tuple[int, str, str]] = field(default_factory=list)
 
     def add(self, rank: str, document: Document) -> None:
-        """Count a document, and keep it if its hexadecimal ``rank`` is among the smallest."""
-        self.total += 1
+        """Keep a document if its hexadecimal ``rank`` is among the smallest."""
         entry = (-int(rank, 16), document.id, document.text)
         if any(entry[0] == other for other, _, _ in self.entries):
             return
@@ -75,7 +73,6 @@ class Search:
         seeds: int,
         seed: int,
     ) -> None:
-        self._capabilities = capabilities
         self._labels = labels
         self._parser = parser
         self._lexicon = lexicon
@@ -83,11 +80,6 @@ class Search:
         self._seed = seed
         rules = [rule for c in capabilities for v in c.variants for rule in v.search.values()]
         self._samples: dict[Rule, _Sample] = {rule: _Sample(seeds) for rule in rules}
-        self.sentences = 0
-
-    def accepted(self, rule: Rule) -> int:
-        """How many documents one rule accepted."""
-        return self._samples[rule].total
 
     def read(self, documents: Iterable[Document]) -> None:
         """Search every document of one sentence.
@@ -98,7 +90,6 @@ class Search:
         while batch := list(islice(source, BATCH)):
             plausible = [(d, rules) for d in batch if (rules := self._plausible(d))]
             single = [(d, rules) for d, rules in plausible if len(self._parser.split(d.text).spans) == 1]
-            self.sentences += len(single)
             parsed = [d.text for d, rules in single if any(rule.tags for rule in rules)]
             parses = dict(zip(parsed, self._parser.parse(parsed), strict=True))
             for document, rules in single:

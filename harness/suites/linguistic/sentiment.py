@@ -17,10 +17,10 @@ from typing import Any
 
 from harness.core import canonical
 from harness.errors import LexiconError
+from harness.files import DATA, read_text
 from harness.suites.sentiment_oracle import Sentiment
 
-BUNDLED = Path(__file__).parents[2] / "data" / "sentiwordnet" / "words.tsv"
-NEGATIVE_TO, POSITIVE_ABOVE = 0.4, 0.6
+BUNDLED = DATA / "sentiwordnet" / "words.tsv"
 CLASSES = {"JJ": "a", "NN": "n", "VB": "v", "RB": "r"}
 NAMES = ("NNP", "NNPS")
 # Adjectives in WordNet, determiners in a treebank; without them, "Or both." (Figure 3) has no adjective.
@@ -38,13 +38,6 @@ _ENDINGS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "a": (("ier", "y"), ("iest", "y"), ("er", ""), ("est", ""), ("er", "e"), ("est", "e")),
     "r": (),
 }  # fmt: skip
-
-
-def of_score(score: float) -> Sentiment:
-    """The label of a sentence scored from 0 to 1: up to 0.4 negative, up to 0.6 neutral (section 4.1)."""
-    if score <= NEGATIVE_TO:
-        return "negative"
-    return "neutral" if score <= POSITIVE_ABOVE else "positive"
 
 
 def word_class(word: str, tag: str) -> str | None:
@@ -101,10 +94,7 @@ def load(source: str | None = None) -> SentimentLexicon:
                 " or use the bundled lexicon"
             )
     file = BUNDLED if source in (None, "bundled") else Path(str(source))
-    try:
-        text = file.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise LexiconError(f"{file}: {getattr(error, 'strerror', None) or 'is not UTF-8'}") from error
+    text = read_text(file, LexiconError).splitlines()
     rows = [line for line in text if line.strip() and not line.startswith("#")]
     read = _words if rows and len(rows[0].split("\t")) == 3 else _senses
     name = "bundled" if file == BUNDLED else str(source)

@@ -15,7 +15,7 @@ from harness.language.parse import Parser
 from harness.plugins import Figures, Suite
 from harness.suites import diversity
 from harness.suites import sentiment_oracle as oracle
-from harness.suites.linguistic import counts
+from harness.suites.linguistic import counts, exhibits
 from harness.suites.linguistic.capabilities import Capabilities
 from harness.suites.linguistic.expansion import Expander, Expansion
 from harness.suites.linguistic.seeds import Search, Seed
@@ -84,7 +84,7 @@ class Linguistic(Suite):
     def figures(self, tables: Tables) -> Figures:
         """Failure rates by capability, as in Table 2, and how diverse the cases are."""
         titles = {c.name: c.title for c in self.capabilities.by_name.values()}
-        made = counts.figures(counts.count(tables), titles, self.settings, "neutral" in self.labels)
+        made = exhibits.figures(counts.count(tables), titles, self.settings, "neutral" in self.labels)
         trees = self.expander.constituency if self.expander else None
         found = diversity.measure(diversity.texts(tables), self.parser, trees)
         return diversity.added(made, self.name, found)

@@ -63,7 +63,7 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., c
 def explanation(configuration: config.RunConfig, **more: Any) -> dict[str, Any]:
     """The one flip of a run, explained."""
     asyncio.run(pipeline.run(configuration))
-    folder = RunFolder.existing(Path(configuration.out or ""))
+    folder = RunFolder.ended(Path(configuration.out or ""))
     (case,) = asyncio.run(explain(folder, configuration, Settings(**more)))["cases"]
     return dict(case)
 

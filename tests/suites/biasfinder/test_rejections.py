@@ -8,7 +8,7 @@ import pytest
 
 from harness.core import Document
 from harness.language import coreference
-from harness.language.coreference import Resolver
+from harness.language.entities import Resolver
 from harness.suites.biasfinder import gender
 from harness.suites.biasfinder.gender_nouns import GenderNouns
 from harness.suites.biasfinder.templates import Refusal

@@ -18,7 +18,7 @@ from harness.audit import assembly, pipeline
 from harness.core import Case, Document
 from harness.errors import ConfigError, TemplateError
 from harness.language import coreference
-from harness.language.coreference import Resolver
+from harness.language.entities import Resolver
 from harness.suites.biasfinder import sources
 from harness.suites.biasfinder.fillers import COMBINED_MUTANTS, Casting
 from harness.suites.biasfinder.gender_nouns import GenderNouns

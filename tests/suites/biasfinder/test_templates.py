@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from harness.core import Document
 from harness.errors import TemplateError
 from harness.language import coreference
-from harness.language.coreference import Resolution, Resolver
+from harness.language.entities import Resolution, Resolver
 from harness.suites.biasfinder import country, filling, gender, occupation, templates
 from harness.suites.biasfinder.filling import Person
 from harness.suites.biasfinder.gender_nouns import GenderNouns

@@ -236,7 +236,7 @@ def test_a_bad_corpus_is_one_line_that_names_file_and_key(key: str, value: Any, 
 
 
 def test_a_corpus_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"none\.toml: cannot be read"):
+    with pytest.raises(ConfigError, match=r"none\.toml: No such file"):
         load(tmp_path / "none.toml")
     (tmp_path / "bad.toml").write_text("name = ", encoding="utf-8")
     with pytest.raises(ConfigError, match=r"bad\.toml: not valid TOML"):

@@ -9,7 +9,7 @@ import pytest
 
 from harness.core import Case, Document
 from harness.language.parsers import CachedParser, Parse, Parser, SpacyParser
-from harness.language.verdict_cache import KeptVerdicts
+from harness.language.verdict_cache import VerdictCache
 from harness.suites import lexicon
 from harness.suites.hinter.suite import Hinter
 from harness.suites.hinter.tag_comparison import tolerant_table_comp
@@ -86,7 +86,7 @@ def test_verdicts_kept_on_disk_are_not_decided_again(
     texts = ["The black man left his old house.He was glad.", "An old man, black."]
     first, second = Counting(plain_parser, ["girl"]), Counting(plain_parser, ["girl"])
     path = tmp_path / "verdicts.sqlite"
-    suites = [Hinter(WORDS, parser, order, kept=KeptVerdicts(path)) for parser in (first, second)]
+    suites = [Hinter(WORDS, parser, order, kept=VerdictCache(path)) for parser in (first, second)]
     assert cases(suites[0], *texts) == cases(suites[1], *texts)
     assert first.asked
     assert not second.asked
@@ -94,10 +94,10 @@ def test_verdicts_kept_on_disk_are_not_decided_again(
 
 def test_another_parser_does_not_read_what_one_kept(tmp_path: Path, plain_parser: SpacyParser) -> None:
     path = tmp_path / "verdicts.sqlite"
-    cases(Hinter(WORDS, Counting(plain_parser), kept=KeptVerdicts(path)), "The black man left.")
+    cases(Hinter(WORDS, Counting(plain_parser), kept=VerdictCache(path)), "The black man left.")
     other = Counting(plain_parser, bad=["white"])
     other.name = "other"
-    found = cases(Hinter(WORDS, other, kept=KeptVerdicts(path)), "The black man left.")
+    found = cases(Hinter(WORDS, other, kept=VerdictCache(path)), "The black man left.")
     assert {case.valid for case in found if "white" in case.text} == {False}
 
 
@@ -111,7 +111,7 @@ def test_parts_of_speech_alone(tmp_path: Path, plain_parser: SpacyParser, parser
         attribute.gender.pairs = [["boys", "girls"], ["mother", "father"], ["She", "He"]]
         """
     )
-    kept = KeptVerdicts(tmp_path / "verdicts.sqlite")
+    kept = VerdictCache(tmp_path / "verdicts.sqlite")
     strict = cases(Hinter(words, parser, kept=kept), *texts)
     loose = cases(Hinter(words, parser, invariant="pos", kept=kept), *texts)
     for case, other in zip(loose, strict, strict=True):

@@ -31,8 +31,8 @@ def figures_of(tmp_path: Path, mutants: Sequence[Made]) -> dict[str, Any]:
         role: Role = "atomic" if len(names) == 1 else "intersectional"
         changed = tuple(Substitution(name, "x", str(number)) for name in names)
         cases.append(Case(f"d#{number}", "d", "d", role, "text", changed, reason=reason))
-    for _ in folder.keep_cases(cases):
-        pass
+    list(folder.keep_chunk(0, cases))
+    folder.finish()
     return SUITE.figures(folder).plain()
 
 

@@ -90,7 +90,7 @@ def test_a_users_file_adds_and_replaces(tmp_path: Path) -> None:
         (("expected", 'template = [["I think"]]\nexpected'), r"template: must have each searched sentence"),
         (("expected", "negate = true\nexpected"), r"negate: needs a start of two words"),
         (("[[own.variant]]", "[own.variant]"), r"own\.variant: give one or more"),
-        (("[own]", "[own"), r"not TOML"),
+        (("[own]", "[own"), r"not valid TOML"),
     ],
 )
 def test_a_wrong_file_is_named_with_the_key(tmp_path: Path, change: tuple[str, str], message: str) -> None:

@@ -13,7 +13,7 @@ from harness.core import Case, Document, Outcome, Verdict
 from harness.language import constituency
 from harness.language.parsers import CachedParser
 from harness.suites import sentiment_oracle as oracle
-from harness.suites.linguistic import capabilities, counts, grammar
+from harness.suites.linguistic import capabilities, counts, exhibits, grammar
 from harness.suites.linguistic.expansion import Expander
 from harness.suites.linguistic.suite import Linguistic
 from tests.suites.linguistic.fixed import LEXICON, FixedSuggester
@@ -173,6 +173,6 @@ def test_the_summary_has_a_block_a_headline_and_a_section(parser: CachedParser) 
 
 
 def test_a_run_that_found_no_seed_says_so() -> None:
-    figures = counts.figures([], {}, {}, True).plain()
+    figures = exhibits.figures([], {}, {}, True).plain()
     assert figures["headline"].startswith("No seed was found")
     assert figures["sections"] == []

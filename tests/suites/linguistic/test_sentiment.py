@@ -14,21 +14,6 @@ BUNDLED = sentiment.load("bundled")
 
 
 @pytest.mark.parametrize(
-    ("score", "label"),
-    [
-        (0, "negative"),
-        (0.4, "negative"),
-        (0.40001, "neutral"),
-        (0.6, "neutral"),
-        (0.61, "positive"),
-        (1, "positive"),
-    ],
-)
-def test_scores_are_cut_as_the_paper_does(score: float, label: str) -> None:
-    assert sentiment.of_score(score) == label
-
-
-@pytest.mark.parametrize(
     ("word", "tag", "label"),
     [
         ("good", "JJ", "positive"),

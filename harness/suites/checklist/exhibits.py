@@ -1,0 +1,59 @@
+"""What a run of CheckList says of its tests: the summary's block, the headline and the sections."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.sections import Figures, Section, Table
+from harness.suites.checklist.counts import Row, by_capability
+
+
+def figures(rows: Sequence[Row]) -> Figures:
+    """The summary's block, and the sections that the report shows."""
+    together = by_capability(rows)
+    block = {"tests": [row.plain() for row in rows], "capabilities": [row.plain() for row in together]}
+    return Figures({"checklist": block}, _headline(rows), _sections(rows, together) if rows else [])
+
+
+def _headline(rows: Sequence[Row]) -> str:
+    judged = [row for row in rows if row.judged]
+    if not judged:
+        return "No case of these tests could be judged."
+    failed, total = sum(row.failed for row in judged), sum(row.judged for row in judged)
+    worst = max(judged, key=lambda row: row.failed / row.judged)
+    noun = "test" if len(judged) == 1 else "tests"
+    found = f"{failed:,} of {total:,} cases failed in {len(judged)} {noun}"
+    if not failed:
+        return f"{found}."
+    return f"{found}; most often in “{worst.test}” ({100 * worst.failed / worst.judged:.1f} %)."
+
+
+def _sections(rows: Sequence[Row], together: Sequence[Row]) -> list[Section]:
+    columns = ["cases", "failed", "undetermined", "left out"]
+    notes = ["A case of an INV or DIR fails where any of its changed texts does."]
+    if any(row.excluded for row in rows):
+        notes.append("Left out: what the test does not ask, such as more confidence in neutral.")
+    if any(row.undetermined and row.kind == "DIR" for row in rows):
+        notes.append(
+            "A DIR compares probabilities: where the model gives none, nor a score, it is undetermined."
+        )
+    tests = [[f"{row.capability}: {row.test}", row.kind, *_cells(row)] for row in rows]
+    return [
+        Section(
+            "CheckList, by capability",
+            table=Table(["capability", *columns], [[r.capability, *_cells(r)] for r in together]),
+        ),
+        Section("CheckList, by test", table=Table(["test", "type", *columns], tests), notes=notes),
+    ]
+
+
+def _cells(row: Row) -> list[str | int]:
+    return [row.plain()["cases"], _share(row), row.undetermined, row.excluded]
+
+
+def _share(row: Row) -> str:
+    if row.ci95 is None:
+        return "–"
+    low, high = row.ci95
+    share = f"{row.failed:,} of {row.judged:,}, {100 * row.failed / row.judged:.1f} %"
+    return f"{share} [{100 * low:.1f}, {100 * high:.1f}]"

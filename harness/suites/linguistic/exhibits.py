@@ -1,0 +1,79 @@
+"""What a run of S²LCT says of each capability: the summary's block, the headline and the section."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from harness.sections import Cell, Figures, Section, Table
+from harness.statistics import Interval
+from harness.suites.linguistic.counts import Row
+
+
+def figures(
+    rows: Sequence[Row], titles: Mapping[str, str], settings: Mapping[str, Any], has_neutral: bool
+) -> Figures:
+    """The summary's block, and the section that the report shows."""
+    block = {"capabilities": [{**row.plain(), "title": titles[row.capability]} for row in rows]}
+    sections = [_section(rows, titles, settings, has_neutral)] if rows else []
+    return Figures({"linguistic": block}, _headline(rows, titles), sections)
+
+
+def _headline(rows: Sequence[Row], titles: Mapping[str, str]) -> str:
+    judged = [row for row in rows if row.seeds + row.expansions]
+    if not judged:
+        return "No seed was found and judged: give labelled sentences, positive, negative and neutral."
+    failed = sum(row.seeds_failed + row.expansions_failed for row in judged)
+    total = sum(row.seeds + row.expansions for row in judged)
+    worst = max(judged, key=_failing)
+    noun = "capability" if len(judged) == 1 else "capabilities"
+    found = f"{failed:,} of {total:,} cases failed in {len(judged)} linguistic {noun}"
+    if not failed:
+        return f"{found}."
+    share = f"{100 * _failing(worst):.1f} %"
+    return f"{found}; most often in {worst.capability}, {titles[worst.capability]} ({share})."
+
+
+def _failing(row: Row) -> float:
+    return (row.seeds_failed + row.expansions_failed) / (row.seeds + row.expansions)
+
+
+def _section(
+    rows: Sequence[Row], titles: Mapping[str, str], settings: Mapping[str, Any], has_neutral: bool
+) -> Section:
+    columns = ["capability", "seeds", "failed", "expansions", "failed", "pass to fail", "undetermined"]
+    cells: list[list[Cell]] = [
+        [
+            f"{row.capability}: {titles[row.capability]}",
+            row.seeds,
+            _share(row.seeds_failed, row.seeds, row.seeds_ci95),
+            row.expansions,
+            _share(row.expansions_failed, row.expansions, row.expansions_ci95),
+            _share(
+                row.pass_to_fail,
+                row.expansions_of_passed,
+                row.pass_to_fail_ci95,
+                f" of {row.expansions_of_passed:,}",
+            ),
+            row.undetermined,
+        ]
+        for row in rows
+    ]
+    notes = [
+        "Pass to fail: failed expansions among those whose seed passed.",
+        f"Trees: {settings['trees']}; words: {settings['suggester']}; sentiment: {settings['sentiment']}.",
+    ]
+    if not has_neutral:
+        notes.append(
+            "The task has no label neutral: an answer less than twice as likely as the other label counts as"
+            " neutral too; without log-probabilities a case that expects neutral alone is undetermined."
+        )
+    return Section("Linguistic capabilities", table=Table(columns, cells), notes=notes)
+
+
+def _share(part: int, whole: int, interval: Interval | None, of: str = "") -> str:
+    """``of`` names the whole where it has no column of its own."""
+    if not whole:
+        return "–"
+    between = f" [{100 * interval[0]:.1f}, {100 * interval[1]:.1f}]" if interval else ""
+    return f"{part:,}{of}, {100 * part / whole:.1f} %{between}"

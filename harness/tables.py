@@ -1,0 +1,277 @@
+"""The tables of a run: columns, rows made of records and back, Parquet files of bounded size."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from harness import files
+from harness.core import Case, Margin, Noise, Outcome, Substitution, Verdict, canonical
+from harness.errors import RunError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Row = Mapping[str, Any]
+Content = TypeVar("Content")
+
+ROWS_A_PART = 10_000
+CHARACTERS_A_PART = 8_000_000
+
+CASE_SCHEMA = {
+    "id": "str",
+    "group": "str",
+    "document": "str",
+    "role": "str",
+    "text": "str",
+    "valid": "bool",
+    "reason": "str",
+    "substitutions": "substitutions",
+    "traits": "str",
+    "expected": "list",
+    "weight": "float",
+}
+ANSWER_SCHEMA = {
+    "case": "str",
+    "outcome": "str",
+    "labels": "list",
+    "score": "float",
+    "reply": "str",
+    "margin": "float",
+    "margin_is_bound": "bool",
+}
+VERDICT_SCHEMA = {
+    "case": "str",
+    "relation": "str",
+    "status": "str",
+    "hidden": "str",
+    "attributes": "list",
+    "document": "str",
+    "confirmed": "bool",
+    "margin": "float",
+    "margin_is_bound": "bool",
+    "shift": "float",
+    "other": "str",
+    "weight": "float",
+}
+NOISE_SCHEMA = {"document": "str", "asked": "int", "read": "int", "flips": "int"}
+SCHEMAS = {
+    "cases": CASE_SCHEMA,
+    "answers": ANSWER_SCHEMA,
+    "verdicts": VERDICT_SCHEMA,
+    "discarded": VERDICT_SCHEMA,
+    "noise": NOISE_SCHEMA,
+}
+
+
+def schema_of(columns: Mapping[str, str]) -> dict[str, Any]:
+    """A polars schema from our column kinds."""
+    import polars as pl
+
+    kinds: dict[str, Any] = {
+        "str": pl.String,
+        "bool": pl.Boolean,
+        "float": pl.Float64,
+        "int": pl.Int64,
+        "list": pl.List(pl.String),
+        "substitutions": pl.List(
+            pl.Struct({"attribute": pl.String, "source": pl.String, "target": pl.String})
+        ),
+    }
+    return {name: kinds[kind] for name, kind in columns.items()}
+
+
+class Parts:
+    """Rows of the table ``name``, written to numbered Parquet files of bounded size in ``folder``.
+
+    ``with Parts(…) as parts: parts.add(…)``; ``add`` takes what the row of that table is made of.
+    """
+
+    def __init__(self, folder: Path, name: str, prefix: str = "part-") -> None:
+        self._folder = folder
+        self._name = name
+        self._prefix = prefix
+        self._rows: list[Row] = []
+        self._characters = 0
+        self._number = 0
+
+    def __enter__(self) -> Parts:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.flush()
+
+    def add(self, row: Row, characters: int = 0) -> None:
+        """Take one row; ``characters`` is the length of its text, so that a part stays small."""
+        self._rows.append(row)
+        self._characters += characters
+        if len(self._rows) >= ROWS_A_PART or self._characters >= CHARACTERS_A_PART:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write the rows that are held, under a name that appears only when the file is whole."""
+        if not self._rows:
+            return
+        write(self._folder / f"{self._prefix}{self._number:05d}.parquet", frame(self._name, self._rows))
+        self._rows, self._characters = [], 0
+        self._number += 1
+
+
+def frame(name: str, rows: Sequence[Row] = ()) -> pl.DataFrame:
+    """Return the table ``name`` with ``rows``."""
+    import polars as pl
+
+    return pl.DataFrame(rows, schema=schema_of(SCHEMAS[name]), orient="row")
+
+
+def write(file: Path, table: pl.DataFrame) -> None:
+    """Write ``table`` to the Parquet file ``file``, whole or not at all. Raises ``RunError``."""
+    import polars as pl
+
+    try:
+        with files.replacing(file) as unfinished:
+            table.write_parquet(unfinished)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise RunError(f"{file}: cannot be written: {reason(error)}") from error
+
+
+def merge(parts: Sequence[Path], file: Path) -> None:
+    """Make one Parquet file of ``parts``, without holding them all in memory. Raises ``RunError``."""
+    import polars as pl
+
+    try:
+        with files.replacing(file) as unfinished:
+            scan(parts).sink_parquet(unfinished)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise RunError(f"{file}: cannot be written: {reason(error)}") from error
+
+
+def scan(paths: Sequence[Path]) -> pl.LazyFrame:
+    """Return the rows of Parquet files as a lazy table. Raises ``RunError`` for one that is not whole."""
+    import polars as pl
+
+    for path in paths:
+        _readable(path, pl.read_parquet_schema)
+    return pl.scan_parquet(list(paths), glob=False)
+
+
+def complete(name: str, table: pl.LazyFrame) -> pl.LazyFrame:
+    """Return ``table`` with all columns of the table ``name``: those that it lacks, as an earlier version did
+    not write them, are null."""
+    import polars as pl
+
+    there = table.collect_schema().names()
+    absent = {column: kind for column, kind in schema_of(SCHEMAS[name]).items() if column not in there}
+    return table.with_columns(pl.lit(None, kind).alias(column) for column, kind in absent.items())
+
+
+def read(path: Path) -> pl.DataFrame:
+    """Return the rows of a Parquet file. Raises ``RunError`` for one that is not whole."""
+    import polars as pl
+
+    return _readable(path, partial(pl.read_parquet, glob=False))
+
+
+def _readable(path: Path, reader: Callable[[Path], Content]) -> Content:
+    import polars as pl
+
+    try:
+        return reader(path)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise RunError(f"{path}: cannot be read: {reason(error)}: run again with --overwrite") from error
+
+
+def reason(error: Exception) -> str:
+    """Return the first line of what went wrong, without the path."""
+    said = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return str(said).splitlines()[0]
+
+
+def read_cases(paths: Iterable[Path]) -> Iterator[Case]:
+    """Yield the cases of Parquet files, one file in memory at a time."""
+    for path in paths:
+        yield from map(case_of, read(path).iter_rows(named=True))
+
+
+def case_of(row: Row) -> Case:
+    """Return the case of a row."""
+    return Case(
+        id=row["id"],
+        group=row["group"],
+        document=row["document"],
+        role=row["role"],
+        text=row["text"],
+        substitutions=tuple(Substitution(**s) for s in row["substitutions"]),
+        traits=json.loads(row["traits"]),
+        expected=None if row["expected"] is None else frozenset(row["expected"]),
+        reason=row["reason"],
+        weight=row.get("weight", 1.0),
+    )
+
+
+def case_row(case: Case) -> Row:
+    """Return the row of a case in ``cases``."""
+    return {
+        "id": case.id,
+        "group": case.group,
+        "document": case.document,
+        "role": case.role,
+        "text": case.text,
+        "valid": case.valid,
+        "reason": case.reason,
+        "substitutions": [
+            {"attribute": s.attribute, "source": s.source, "target": s.target} for s in case.substitutions
+        ],
+        "traits": canonical(dict(case.traits)),
+        "expected": _listed(case.expected),
+        "weight": case.weight,
+    }
+
+
+def answer_row(case: Case, outcome: Outcome, reply: str) -> Row:
+    """Return the row in ``answers`` of a case, its outcome and the words this was read from."""
+    return {
+        "case": case.id,
+        "outcome": outcome.reason or "read",
+        "labels": _listed(outcome.labels),
+        "score": outcome.score,
+        "reply": reply,
+        **_margin_columns(outcome.margin),
+    }
+
+
+def verdict_row(verdict: Verdict, case: Case) -> Row:
+    """Return the row in ``verdicts`` (or ``discarded``) of a verdict on ``case``."""
+    return {
+        "case": verdict.case,
+        "relation": verdict.relation,
+        "status": verdict.status,
+        "hidden": verdict.hidden,
+        "attributes": list(verdict.attributes),
+        "document": case.document,
+        "confirmed": verdict.confirmed,
+        **_margin_columns(verdict.margin),
+        "shift": verdict.shift,
+        "other": verdict.other,
+        "weight": case.weight,
+    }
+
+
+def _margin_columns(margin: Margin | None) -> Row:
+    return {
+        "margin": None if margin is None else margin.value,
+        "margin_is_bound": None if margin is None else margin.is_bound,
+    }
+
+
+def noise_row(noise: Noise) -> Row:
+    """Return the row in ``noise`` of an original that was asked again."""
+    return {"document": noise.document, "asked": noise.asked, "read": noise.read, "flips": noise.flips}
+
+
+def _listed(labels: frozenset[str] | None) -> list[str] | None:
+    return None if labels is None else sorted(labels)
