@@ -8,8 +8,11 @@ file which another process holds is no such thing: it has a busy timeout of its 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 
 from tenacity import (
     AsyncRetrying,
@@ -27,6 +30,9 @@ from harness.errors import EndpointError, Transient
 ATTEMPTS = 5
 BACK_OFF = wait_random_exponential(multiplier=0.5, max=30)
 LOST_IN_A_ROW = 5
+_RESET = re.compile(
+    r"(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?"
+)
 
 
 @dataclass(frozen=True)
@@ -96,3 +102,33 @@ class Losses:
             message = f"{self._name}: {self._in_a_row} requests in a row failed: {error}"
             raise EndpointError(message) from error
         return Failure("failed", str(error))
+
+
+def duration(text: str) -> float | None:
+    """Return the seconds in ``12``, ``1m30s`` or ``250ms``; None where it is none of these."""
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    match = _RESET.fullmatch(text.strip())
+    if match is None or not any(match.groups()):
+        return None
+    return sum(
+        float(part or 0) * unit for part, unit in zip(match.groups(), (3600, 60, 1, 0.001), strict=True)
+    )
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds that ``retry-after-ms`` or ``retry-after`` (seconds or an HTTP date) asks for."""
+    try:
+        if (milliseconds := headers.get("retry-after-ms")) is not None:
+            return float(milliseconds) / 1000
+    except ValueError:
+        pass
+    value = headers.get("retry-after", "")
+    if (seconds := duration(value)) is not None:
+        return seconds
+    try:
+        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
+    except (TypeError, ValueError):
+        return None

@@ -17,18 +17,29 @@ DOOR = "harness"
 
 FLOORS = (
     # Records, errors, figures: they import nothing of ours.
-    ("core", "errors", "sections", "settings", "statistics"),
+    ("core", "errors", "progress", "sections", "settings", "statistics"),
+    # The ground: files and logs, retries, numbers in words, estimates.
+    ("estimates", "files", "numerals", "retrying"),
+    ("run_log", "tables"),
+    ("folder",),
     # Pure: what is computed from records.
-    ("language.parse", "language.parsed_text", "language.persons", "language.surface", "language.trees"),
-    ("language.differences", "language.person_names", "models.wire"),
+    (
+        "language.parse",
+        "language.parsed_text",
+        "language.persons",
+        "language.sentences",
+        "language.surface",
+        "language.trees",
+    ),
+    ("language.differences", "language.entities", "language.person_names", "models.wire"),
     ("language.mentions", "models.contract"),
     # The door of suites and models.
     ("plugins",),
     # Edges: files, parsers, models, the response cache.
-    ("documents", "folder", "http_client", "language.parsers", "language.verdict_cache", "task_files"),
+    ("documents", "http_client", "language.parsers", "language.verdict_cache", "task_files"),
     ("answering", "language.spacy_docs", "language.suggester", "models", "registry"),
-    ("config", "language.constituency", "language.coreference", "report"),
-    ("language.coreference_adapters",),
+    ("config", "language.constituency", "language.coreference_adapters", "report"),
+    ("language.coreference",),
     # What is tested.
     ("suites.matching", "suites.nouns", "suites.oracle", "suites.sentiment_oracle"),
     ("suites.diversity", "suites.lexicon"),

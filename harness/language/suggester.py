@@ -16,8 +16,7 @@ from typing import Any
 
 from harness import http_client
 from harness.errors import EndpointError, ModelError, Transient
-from harness.models.endpoint import retry_after
-from harness.retrying import Policy
+from harness.retrying import Policy, retry_after
 
 Text = tuple[str, ...]
 Gaps = list[list[str]]

@@ -7,11 +7,9 @@ requests go straight over the ``httpx2.AsyncClient`` beneath it, which is ours.
 from __future__ import annotations
 
 import asyncio
-import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
 from harness import http_client
@@ -19,15 +17,13 @@ from harness.core import Failure, JsonObject
 from harness.errors import EndpointError, Transient
 from harness.http_client import Key
 from harness.models import wire
+from harness.retrying import duration, retry_after
 
 if TYPE_CHECKING:
     import httpx2
     import openai
 
 LONGEST_PAUSE = 120.0
-_RESET = re.compile(
-    r"(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?"
-)
 
 
 @dataclass
@@ -77,20 +73,6 @@ class Endpoint:
                     self.pause(min(seconds, LONGEST_PAUSE))
 
 
-def duration(text: str) -> float | None:
-    """Seconds in ``12``, ``1m30s`` or ``250ms``; None where it is none of these."""
-    try:
-        return float(text)
-    except ValueError:
-        pass
-    match = _RESET.fullmatch(text.strip())
-    if match is None or not any(match.groups()):
-        return None
-    return sum(
-        float(part or 0) * unit for part, unit in zip(match.groups(), (3600, 60, 1, 0.001), strict=True)
-    )
-
-
 def refusal(endpoint: Endpoint, answer: httpx2.Response, dialect: wire.Dialect | None, name: str) -> Failure:
     """What an answer that is no success means; the endpoint is left alone as long as it asks for.
 
@@ -105,22 +87,6 @@ def refusal(endpoint: Endpoint, answer: httpx2.Response, dialect: wire.Dialect |
         raise
     except EndpointError as terminal:
         raise EndpointError(f"{name}: {terminal}") from None
-
-
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds from ``retry-after-ms`` or ``retry-after`` (seconds or an HTTP date)."""
-    try:
-        if (milliseconds := headers.get("retry-after-ms")) is not None:
-            return float(milliseconds) / 1000
-    except ValueError:
-        pass
-    value = headers.get("retry-after", "")
-    if (seconds := duration(value)) is not None:
-        return seconds
-    try:
-        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
-    except (TypeError, ValueError):
-        return None
 
 
 def content(response: httpx2.Response) -> object:

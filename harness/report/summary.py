@@ -13,6 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, SerializationInfo, ValidationError, field_serializer
 
+from harness import files
 from harness.core import UNREAD, JsonObject
 from harness.errors import RunError
 from harness.plugins import Nouns
@@ -271,7 +272,7 @@ class Summary(Plain):
 
 def write(summary: Summary, file: Path) -> None:
     """Write ``summary`` as JSON to ``file``."""
-    file.write_text(json.dumps(summary.to_json(), indent=1, ensure_ascii=False), encoding="utf-8")
+    files.write(file, json.dumps(summary.to_json(), indent=1, ensure_ascii=False))
 
 
 def read(file: Path) -> Summary:

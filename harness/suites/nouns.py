@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-DATA = Path(__file__).parents[1] / "data"
+from harness.errors import LexiconError
+from harness.files import DATA, read_toml
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +29,7 @@ class Counterparts:
 
 def table(name: str) -> dict[str, Any]:
     """Return the bundled table of nouns called ``name``."""
-    return tomllib.loads((DATA / f"{name}.toml").read_text(encoding="utf-8"))
+    return read_toml(DATA / f"{name}.toml", LexiconError)
 
 
 @cache

@@ -21,7 +21,7 @@ from harness import files
 from harness.answering.batch_files import LINES_A_FILE
 from harness.errors import EndpointError, RunError, Transient
 from harness.models import wire
-from harness.retrying import PATIENT, Policy
+from harness.retrying import PATIENT, Policy, retry_after
 
 log = logging.getLogger(__name__)
 
@@ -239,7 +239,7 @@ class BatchApi:
 
     def _judged(self, error: Any) -> Transient | EndpointError:
         """What an HTTP error means for the job: try again, or give up."""
-        from harness.models.endpoint import content, retry_after
+        from harness.models.endpoint import content
 
         after = retry_after(error.response.headers)
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from harness import numerals
 from harness.sections import Figures, Section, Table
 from harness.suites.checklist.counts import Row, by_capability
 
@@ -25,7 +26,7 @@ def _headline(rows: Sequence[Row]) -> str:
     found = f"{failed:,} of {total:,} cases failed in {len(judged)} {noun}"
     if not failed:
         return f"{found}."
-    return f"{found}; most often in “{worst.test}” ({100 * worst.failed / worst.judged:.1f} %)."
+    return f"{found}; most often in “{worst.test}” ({numerals.share(worst.failed, worst.judged)})."
 
 
 def _sections(rows: Sequence[Row], together: Sequence[Row]) -> list[Section]:
@@ -53,7 +54,6 @@ def _cells(row: Row) -> list[str | int]:
 
 def _share(row: Row) -> str:
     if row.ci95 is None:
-        return "–"
-    low, high = row.ci95
-    share = f"{row.failed:,} of {row.judged:,}, {100 * row.failed / row.judged:.1f} %"
-    return f"{share} [{100 * low:.1f}, {100 * high:.1f}]"
+        return numerals.UNKNOWN
+    share = numerals.share(row.failed, row.judged)
+    return f"{row.failed:,} of {row.judged:,}, {share}{numerals.bracketed(row.ci95)}"

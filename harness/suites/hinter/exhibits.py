@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from harness import numerals
 from harness.core import Tables
 from harness.sections import Bar, Cell, Figures, Plot, Section, Table
 from harness.suites.hinter.counts import Row, mutants
@@ -49,8 +50,7 @@ def _section(rows: Sequence[Row]) -> Section:
 def _share(row: Row) -> str | None:
     if row["valid_rate"] is None:
         return None
-    low, high = row["valid_ci95"]
-    return f"{100 * row['valid_rate']:.1f} % [{100 * low:.1f}, {100 * high:.1f}]"
+    return numerals.percent(row["valid_rate"]) + numerals.bracketed(row["valid_ci95"])
 
 
 def _bar(row: Row) -> Bar:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from harness import numerals
 from harness.sections import Cell, Figures, Section, Table
 from harness.statistics import Interval
 from harness.suites.linguistic.counts import Row
@@ -30,7 +31,7 @@ def _headline(rows: Sequence[Row], titles: Mapping[str, str]) -> str:
     found = f"{failed:,} of {total:,} cases failed in {len(judged)} linguistic {noun}"
     if not failed:
         return f"{found}."
-    share = f"{100 * _failing(worst):.1f} %"
+    share = numerals.percent(_failing(worst))
     return f"{found}; most often in {worst.capability}, {titles[worst.capability]} ({share})."
 
 
@@ -74,6 +75,5 @@ def _section(
 def _share(part: int, whole: int, interval: Interval | None, of: str = "") -> str:
     """``of`` names the whole where it has no column of its own."""
     if not whole:
-        return "–"
-    between = f" [{100 * interval[0]:.1f}, {100 * interval[1]:.1f}]" if interval else ""
-    return f"{part:,}{of}, {100 * part / whole:.1f} %{between}"
+        return numerals.UNKNOWN
+    return f"{part:,}{of}, {numerals.share(part, whole)}{numerals.bracketed(interval)}"
