@@ -55,7 +55,11 @@ def count(tables: Tables) -> list[Row]:
     import polars as pl
 
     cases = tables.scan("cases").select("id", "group", "role", capability=_trait("capability"))
-    judged = tables.scan("verdicts").select("case", "status").join(cases, left_on="case", right_on="id")
+    judged = (
+        tables.scan("verdicts")
+        .select("case", "status")
+        .join(cases, left_on="case", right_on="id", maintain_order="left")
+    )
     seed, failed, read = pl.col("role") == "seed", pl.col("status") == "biased", _read()
     passed = (seed & (pl.col("status") == "benign")).any()
     groups = (
