@@ -15,7 +15,8 @@ from harness.cli.options import Configured, configuration
 if TYPE_CHECKING:
     from harness.audit.pipeline import Checked
     from harness.config import RunConfig
-    from harness.core import Case, JsonObject
+    from harness.core import Case
+    from harness.report.explained import Flip
 
 EXPLAINED = 5
 
@@ -53,7 +54,8 @@ def command(text: str, config_file: str | None, explain: bool, as_json: bool, **
     explanations = _explained(config, checked) if explain else {}
     if as_json:
         rows = [
-            asdict(version) | ({"explanation": explanations[name]} if name in explanations else {})
+            asdict(version)
+            | ({"explanation": explanations[name].model_dump(mode="json")} if name in explanations else {})
             for name, version in versions.items()
         ]
         click.echo(json.dumps(rows, ensure_ascii=False))
@@ -65,7 +67,7 @@ def command(text: str, config_file: str | None, explain: bool, as_json: bool, **
     return 0
 
 
-def _explained(config: RunConfig, checked: Checked) -> dict[str, JsonObject]:
+def _explained(config: RunConfig, checked: Checked) -> dict[str, Flip]:
     """The explanations of the first flips, by case."""
     import asyncio
 
@@ -76,7 +78,7 @@ def _explained(config: RunConfig, checked: Checked) -> dict[str, JsonObject]:
         return {}
     if flips > EXPLAINED:
         click.echo(f"explaining {EXPLAINED} of {flips} flips", err=True)
-    return {**asyncio.run(explain_checked(config, checked, EXPLAINED))}
+    return asyncio.run(explain_checked(config, checked, EXPLAINED))
 
 
 def _version(case: Case, checked: Checked) -> Version:
@@ -116,11 +118,10 @@ def _show(versions: Sequence[Version]) -> None:
     screen().print(table)
 
 
-def _show_explanations(explanations: Sequence[JsonObject]) -> None:
+def _show_explanations(explanations: Sequence[Flip]) -> None:
     from harness.report import explained
 
-    for explanation in explanations:
-        flip = explained.Flip.model_validate(explanation)
+    for flip in explanations:
         click.echo("\n".join(["", *explained.lines(flip)]))
     if explanations:
         click.echo(f"\n{explained.LEGEND}")

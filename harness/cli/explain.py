@@ -62,8 +62,7 @@ def command(
     from harness.cli.progress import counted
     from harness.folder import RunFolder
     from harness.report import summary
-    from harness.report.explained import Flip
-    from harness.studies.explaining.flips import Settings
+    from harness.report.explained import Settings
     from harness.studies.explaining.run import explain
 
     folder = RunFolder.ended(run)
@@ -72,18 +71,18 @@ def command(
     with counted("flips explained") as progress:
         explanations = asyncio.run(explain(folder, configured, settings, cases, limit, progress))
     pipeline.render(folder, summary.read(folder.summary))
-    flips = [Flip.model_validate(case) for case in explanations["cases"]]
+    flips = explanations.cases
+    requests = explanations.requests
     if as_json:
-        click.echo(json.dumps(explanations, ensure_ascii=False))
+        click.echo(json.dumps(explanations.to_json(), ensure_ascii=False))
     else:
         click.echo("\n".join(_lines(flips)))
-        requests = explanations["requests"]
-        click.echo(f"{requests['sent']} requests sent, {requests['cached']} from the cache", err=True)
+        click.echo(f"{requests.sent} requests sent, {requests.cached} from the cache", err=True)
         click.echo(f"shown in {folder.path / 'report.html'}", err=True)
     partial = [flip for flip in flips if flip.status == "partial"]
     if partial:
         click.echo(f"partial: {len(partial)} flips, {partial[0].reason}; the same command goes on", err=True)
-    return 3 if partial or explanations["requests"]["failed"] else 0
+    return 3 if partial or requests.failed else 0
 
 
 def _lines(flips: Sequence[Flip]) -> list[str]:

@@ -39,9 +39,9 @@ def command(
     folder = RunFolder.with_cases(run)
     judge = _judge(folder, languagetool, given(options))
     with counted("texts scored") as progress:
-        made = asyncio.run(fluency.measure(folder, judge, limit, seed, progress))
-    measured = report.Fluency.model_validate(made)
-    click.echo(json.dumps(made, ensure_ascii=False) if as_json else "\n".join(report.lines(measured)))
+        measured = asyncio.run(fluency.measure(folder, judge, limit, seed, progress))
+    plain = json.dumps(measured.to_json(), ensure_ascii=False)
+    click.echo(plain if as_json else "\n".join(report.lines(measured)))
     return 3 if measured.failed else 0
 
 

@@ -69,7 +69,7 @@ def import_(run: Path, files: tuple[Path, ...], seed: int, as_json: bool) -> Non
     ratings = [rating for file in files for rating in sheet.read(file, names, labels, task.multi_label)]
     if not ratings:
         raise DocumentError(f"{files[0]}: nothing is filled in")
-    made = figures.summary(ratings, cases, task.multi_label, seed)
-    text = json.dumps(made, indent=1, ensure_ascii=False)
+    review = figures.summary(ratings, cases, task.multi_label, seed)
+    text = json.dumps(review.to_json(), indent=1, ensure_ascii=False)
     output.write(run / "review.json", text + "\n")
-    click.echo(text if as_json else "\n".join(report.lines(report.Review.model_validate(made))))
+    click.echo(text if as_json else "\n".join(report.lines(review)))

@@ -7,14 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
+from harness.core import JsonObject
 from harness.errors import RunError
 from harness.language.differences import Piece, changes, excerpt
 from harness.numerals import percent
 from harness.report.summary import Block
 
 NAME = "explanations.json"
+SCHEMA = 1
 BARS = 12
 LEGEND = "*: not the same in both texts; +: enough, with the others so marked, to keep the answer"
 THIS, OTHER = "This case", "Compared with"
@@ -37,42 +39,58 @@ class Word(Block):
 
 
 class Kept(Block):
-    """The words (by their place) that are enough to keep the answer, with what probability or score."""
+    """The words that are enough to keep an answer, by their place in text order.
+
+    None where the answer holds with every word masked. ``probability`` and ``score`` are those of the answer
+    to these words alone, None where it has none. ``minimal``: no single word can be left out.
+    """
 
     units: tuple[int, ...]
     probability: float | None
-    minimal: bool
     score: float | None = None
+    minimal: bool
 
 
 class Text(Block):
     """One of the two texts: its answer, what each word contributes, measured how, and what is enough.
 
-    ``compared`` is the answer of the other text.
+    ``compared`` is the answer of the other text, or of the text with every word masked where there is no
+    other. ``probability`` is that of the answer, None where it is not known.
     """
 
     case: str
     answer: Answer
     compared: Answer | None = None
+    probability: float | None = None
     measure: str
     words: tuple[Word, ...]
     kept: Kept | None
 
 
 class Shrunk(Block):
-    """The shortest parts of both texts whose answers still differ; ``share`` of all words is left, and of
-    the ``sentences`` the first of so many."""
+    """The shortest parts of both texts whose answers still differ.
+
+    ``sentences`` and ``clauses`` each hold two numbers: how many are left, and out of how many; ``share``, of
+    1, is the share of all words that is left. ``minimal``: the change disappears if any single clause is left
+    out. ``tests`` counts the pairs of parts tried.
+    """
 
     original: str
     mutant: str
     answers: tuple[Answer, Answer]
-    share: float
     sentences: tuple[int, int]
+    clauses: tuple[int, int]
     minimal: bool
+    tests: int
+    share: float
 
 
 class Flip(Block):
-    """A biased case explained against ``other``; not ``complete``: for the ``reason`` given."""
+    """A biased case, explained against ``other``; ``requests`` is the number of texts asked about.
+
+    ``status`` is ``partial`` where the budget ran out, ``gone`` where the answers, asked for again, do not
+    show the flip; ``reason`` says why in words.
+    """
 
     case: str
     other: str | None
@@ -81,10 +99,54 @@ class Flip(Block):
     shrunk: Shrunk | None
     words_of: Literal["whole", "part"]
     texts: tuple[Text, ...]
+    requests: int
 
 
-class _File(Block):
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings with which flips are explained.
+
+    ``probability``: the least with which an answer must hold; ``mask`` replaces a masked word, "" leaves the
+    word out. ``whole``: explain the words of the whole texts even where a shorter part shows the flip, which
+    takes far more requests.
+    """
+
+    method: str = "occlusion"
+    probability: float = 0.9
+    mask: str = ""
+    whole: bool = False
+
+
+class Explanations(Block):
+    """The content of ``explanations.json``."""
+
+    schema_: int = Field(alias="schema")
+    settings: Settings
     cases: tuple[Flip, ...]
+
+    def to_json(self) -> JsonObject:
+        """Return the JSON values of the file."""
+        return self.model_dump(mode="json", by_alias=True)
+
+
+class Asked(Block):
+    """The requests of a command: sent to the model, answered from the cache, and failed for good."""
+
+    sent: int
+    cached: int
+    failed: int
+
+
+class Answered(Block):
+    """The answer of ``hinter explain``: the settings, what was asked, and the cases that were chosen."""
+
+    settings: Settings
+    requests: Asked
+    cases: tuple[Flip, ...]
+
+    def to_json(self) -> JsonObject:
+        """Return the JSON values that ``--json`` prints."""
+        return self.model_dump(mode="json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,16 +186,23 @@ class Explanation:
     texts: Sequence[Words]
 
 
-def read(folder: Path) -> dict[str, Flip]:
-    """Return the explanations by case; none where nothing was explained. Raises ``RunError``."""
+def load(folder: Path) -> Explanations:
+    """Return the content of the file in ``folder``; no cases where there is no file. Raises ``RunError``."""
     file = folder / NAME
     if not file.exists():
-        return {}
+        return Explanations(schema=SCHEMA, settings=Settings(), cases=())
     try:
-        cases = _File.model_validate_json(file.read_bytes()).cases
+        explanations = Explanations.model_validate_json(file.read_bytes())
     except (OSError, ValidationError) as error:
         raise RunError(f"{file}: not what hinter explain writes: delete it") from error
-    return {flip.case: flip for flip in cases}
+    if explanations.schema_ != SCHEMA:
+        raise RunError(f"{file}: schema {explanations.schema_}, not {SCHEMA}: delete it")
+    return explanations
+
+
+def read(folder: Path) -> dict[str, Flip]:
+    """Return the explanations by case; none where nothing was explained. Raises ``RunError``."""
+    return {flip.case: flip for flip in load(folder).cases}
 
 
 def view(flip: Flip) -> Explanation:

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from pydantic import Field
+
+from harness.core import JsonObject
 from harness.report.summary import Block, Interval
+
+SCHEMA = 1
 
 UNITS = {
     "log_likelihood": "mean log-likelihood of a token, in nats; higher is more fluent",
@@ -13,41 +18,78 @@ UNITS = {
 
 
 class Mean(Block):
-    """A mean, or a difference of two, with its 95 % interval by document."""
+    """The mean of ``n`` values from so many documents, with its 95 % interval by document."""
+
+    n: int
+    documents: int
+    mean: float | None
+    ci95: Interval | None
+
+
+class Contrast(Block):
+    """The difference of two means, with its 95 % interval by document."""
 
     mean: float | None
     ci95: Interval | None
 
 
-class Kind(Mean):
-    """The texts of one kind, or of a ``part`` of it; ``difference`` is that from their originals.
+class Kind(Block):
+    """The texts of one kind, or of a ``part`` of it: the run has ``cases``, of which ``sampled`` were drawn.
 
-    ``n`` texts have a score; ``unscored`` counts the others by reason.
+    ``n`` texts have a score; ``unscored`` counts the others by reason. ``difference`` is the mean difference
+    of the mutants from their originals.
     """
 
     kind: str
     part: str | None
-    n: int
+    cases: int | None
+    sampled: int
     unscored: Mapping[str, int]
+    n: int
+    documents: int
+    mean: float | None
+    ci95: Interval | None
     difference: Mean | None
 
 
-class _Scorer(Block):
+class Judge(Block):
+    """The scorer; what else identifies it stands beside its name."""
+
     name: str
 
 
-class Fluency(Block):
-    """How fluent a run's originals, valid and discarded mutants are, by one scorer."""
+class Texts(Block):
+    """Texts scored now, texts whose scores were kept from an earlier time, and requests sent again."""
 
-    scorer: _Scorer
+    scored: int
+    kept: int
+    retried: int
+
+
+class Fluency(Block):
+    """The content of ``fluency.json``: how fluent originals, valid and discarded mutants are, by one scorer.
+
+    ``better`` is ``higher`` or ``lower``. ``limit`` is the most texts drawn of a kind.
+    """
+
+    schema_: int = Field(SCHEMA, alias="schema")
+    scorer: Judge
     measure: str
+    better: str
+    seed: int
+    limit: int
+    texts: Texts
     kinds: tuple[Kind, ...]
-    valid_less_discarded: Mean | None
+    valid_less_discarded: Contrast | None
 
     @property
     def failed(self) -> bool:
         """Whether some text has no score because its request failed."""
         return any(row.unscored.get("failed") for row in self.kinds)
+
+    def to_json(self) -> JsonObject:
+        """Return the JSON values of the file."""
+        return self.model_dump(mode="json", by_alias=True)
 
 
 def lines(fluency: Fluency) -> Iterator[str]:
@@ -62,7 +104,7 @@ def lines(fluency: Fluency) -> Iterator[str]:
         yield f"valid less discarded: {_figure(fluency.valid_less_discarded, '+.4f')}"
 
 
-def _figure(figure: Mean, form: str) -> str:
+def _figure(figure: Mean | Contrast | Kind, form: str) -> str:
     if figure.mean is None:
         return "-"
     between = " to ".join(format(limit, form) for limit in figure.ci95) if figure.ci95 else ""

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from pydantic import Field
+
+from harness.core import JsonObject
 from harness.numerals import UNKNOWN
+from harness.report.fluency import Mean
 from harness.report.summary import Block, Interval
 
-
-class Mean(Block):
-    """A mean of scores with its 95 % interval by document."""
-
-    mean: float | None
-    ci95: Interval | None
+SCHEMA = 1
 
 
 class Consistency(Block):
-    """The share of texts whose label is the expected one, with its 95 % interval."""
+    """The share of ``n`` ratings whose label is the expected one, with its 95 % interval."""
 
+    n: int
+    consistent: int
     rate: float | None
     ci95: Interval | None
 
@@ -41,24 +42,41 @@ class Kappa(Block):
     ci95: Interval | None
 
 
-class Pair(Kappa):
+class Pair(Block):
     """The agreement of two annotators."""
 
     annotators: tuple[str, str]
+    items: int
+    kappa: float | None
+    ci95: Interval | None
 
 
 class Agreement(Block):
-    """Cohen's kappa of every two annotators and, of more than two, Fleiss' of all."""
+    """Cohen's kappa of every two annotators and, of more than two, Fleiss' of all.
 
+    ``weights`` is ``quadratic`` where the answers are steps of a scale, else ``none``.
+    """
+
+    weights: str
     cohen: tuple[Pair, ...]
     fleiss: Kappa | None
 
 
 class Review(Block):
-    """What annotators say of a run's cases, and how far they agree, by column of the sheet."""
+    """The content of ``review.json``: what annotators say of a run's cases, and how far they agree.
 
+    ``agreement`` is by column of the sheet; ``ratings`` counts the rows filled in.
+    """
+
+    schema_: int = Field(SCHEMA, alias="schema")
+    annotators: tuple[str, ...]
+    ratings: int
     kinds: tuple[Kind, ...]
     agreement: Mapping[str, Agreement]
+
+    def to_json(self) -> JsonObject:
+        """Return the JSON values of the file."""
+        return self.model_dump(mode="json", by_alias=True)
 
 
 def lines(review: Review) -> Iterator[str]:

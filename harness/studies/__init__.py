@@ -1,1 +1,1 @@
-"""What is asked of a finished run: explanations, fluency, human review, coverage."""
+"""Studies of a finished run: explanations, fluency, human review, coverage."""

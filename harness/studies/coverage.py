@@ -1,11 +1,11 @@
-"""How many of a network's neurons a suite of texts drives beyond what reference texts do.
+"""Neuron coverage: the neurons that a suite of texts drives beyond their outputs on reference texts.
 
-S²LCT, Section 4 (RQ1), Equations 1 and 2, after DeepGauge (Ma et al. 2018). A neuron is an upper corner where
-some text of the suite gives it an output above all those of the reference texts, a lower corner where below:
+S²LCT, Section 4 (RQ1), Equations 1 and 2, after DeepGauge (Ma et al. 2018). A neuron is an upper corner if a
+text of the suite drives its output above all outputs on the reference texts, a lower corner if below:
 
     BoundCov = (upper corners + lower corners) / (2 × neurons)        SActCov = upper corners / neurons
 
-Kept of all outputs are a neuron's bounds and whether it is a corner, whatever the number of texts.
+Memory holds only the bounds of each neuron and whether it is a corner, however many texts there are.
 """
 
 from __future__ import annotations
@@ -28,12 +28,14 @@ POINTS = 20
 
 
 class Network(Protocol):
-    """A network whose neurons are looked at; ``outputs`` is None for a text that it does not take."""
+    """A network whose neurons can be observed."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The name of the model."""
 
-    def outputs(self, text: str) -> Outputs | None: ...
+    def outputs(self, text: str) -> Outputs | None:
+        """Return the output of each neuron, always in the same order; None for a text that is too long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +48,19 @@ class Profile:
 
     @property
     def neurons(self) -> int:
+        """The number of neurons."""
         return int(self.low.size)
 
 
 def profile(outputs: Iterable[Outputs]) -> Profile:
-    """The bounds of each neuron over all texts. Raises ``ModelError`` without any text."""
+    """Return the bounds of each neuron over all texts. Raises ``ModelError`` where there is no text."""
     import numpy as np
 
     low = high = None
     texts = 0
-    for one in outputs:
-        low = one.copy() if low is None else np.minimum(low, one, out=low)
-        high = one.copy() if high is None else np.maximum(high, one, out=high)
+    for vector in outputs:
+        low = vector.copy() if low is None else np.minimum(low, vector, out=low)
+        high = vector.copy() if high is None else np.maximum(high, vector, out=high)
         texts += 1
     if low is None or high is None:
         raise ModelError("the network took none of the reference texts: give others, --reference")
@@ -75,26 +78,28 @@ class Corners:
         self._lower = np.zeros(bounds.neurons, dtype=np.bool_)
 
     def add(self, outputs: Outputs) -> None:
-        """One more text of the suite."""
+        """Add the outputs of one more text of the suite."""
         self._upper |= outputs > self._bounds.high
         self._lower |= outputs < self._bounds.low
 
     @property
     def upper(self) -> int:
+        """The number of upper corners."""
         return int(self._upper.sum())
 
     @property
     def lower(self) -> int:
+        """The number of lower corners."""
         return int(self._lower.sum())
 
     @property
     def boundary(self) -> float:
-        """BoundCov, of 1."""
+        """BoundCov, a share from 0 to 1."""
         return (self.upper + self.lower) / (2 * self._bounds.neurons)
 
     @property
     def strong(self) -> float:
-        """SActCov, of 1."""
+        """SActCov, a share from 0 to 1."""
         return self.upper / self._bounds.neurons
 
 
@@ -104,7 +109,10 @@ def measure(
     suites: Mapping[str, Sequence[str]],
     progress: Progress = unwatched,
 ) -> Coverage:
-    """Return the coverage of each suite, with curves by its size. Raises ``ModelError``."""
+    """Return the coverage of each suite, with a curve by its size.
+
+    Raises ``ModelError`` where the network takes none of the reference texts or cannot be observed.
+    """
     done, total = 0, len(reference) + sum(map(len, suites.values()))
 
     def outputs(texts: Sequence[str]) -> Iterator[Outputs | None]:
@@ -114,7 +122,7 @@ def measure(
             done += 1
             progress(done, total)
 
-    bounds = profile(one for one in outputs(reference) if one is not None)
+    bounds = profile(vector for vector in outputs(reference) if vector is not None)
     return Coverage(
         model=network.name,
         neurons=bounds.neurons,
@@ -124,15 +132,15 @@ def measure(
 
 
 def _suite(name: str, bounds: Profile, outputs: Iterator[Outputs | None], size: int) -> Reached:
-    """One suite, its curve at even steps of its size."""
+    """Return the coverage of one suite, its curve at even steps of its size."""
     corners, texts = Corners(bounds), 0
-    wanted = {-(-size * point // POINTS) for point in range(1, POINTS + 1)}
+    steps = {-(-size * point // POINTS) for point in range(1, POINTS + 1)}
     curve: list[tuple[int, float, float]] = [(0, 0.0, 0.0)]
-    for number, one in enumerate(outputs, 1):
-        if one is not None:
-            corners.add(one)
+    for number, vector in enumerate(outputs, 1):
+        if vector is not None:
+            corners.add(vector)
             texts += 1
-        if number in wanted:
+        if number in steps:
             curve.append((texts, corners.boundary, corners.strong))
     return Reached(
         name=name,

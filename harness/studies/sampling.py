@@ -1,4 +1,4 @@
-"""An even sample of a run's cases, by kind: which of them a study reads."""
+"""An even sample of a run's cases, by kind, for a study to read."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ STAR_ROLES = ("atomic", "intersectional")
 
 
 def kind(case: Case) -> str | None:
-    """Return ``original``, ``valid`` or ``discarded`` for a suite of mutants, else the role; with the
-    characteristic that a template is of. None for a duplicate, which is neither valid nor discarded."""
+    """Return ``original``, ``valid`` or ``discarded`` for a suite of mutants, else the role.
+
+    A template's characteristic is appended. None for a duplicate, which is neither valid nor discarded.
+    """
     if case.reason == DUPLICATE:
         return None
     if case.role == ORIGINAL:
@@ -27,15 +29,15 @@ def kind(case: Case) -> str | None:
 
 
 def place(name: str, seed: int) -> bytes:
-    """Return the place of a case, or a group, in the order by chance that ``seed`` gives.
+    """Return the place of a case, or a group, in the random order of ``seed``.
 
-    It depends on nothing else, so that a larger sample holds the smaller one.
+    It depends on nothing else, so that a larger sample contains the smaller one.
     """
     return sha256(f"{seed} {name}".encode("utf-8", "surrogatepass")).digest()
 
 
 def draw(cases: Iterable[Case], limit: int, seed: int) -> tuple[dict[str, tuple[Case, ...]], dict[str, int]]:
-    """Return at most ``limit`` cases of each kind, all with the same chance, and how many there are."""
+    """Draw at most ``limit`` cases of each kind, all equally likely; return them and the kinds' sizes."""
     heaps: dict[str, list[tuple[int, str, Case]]] = {}
     sizes: Counter[str] = Counter()
     for case in cases:
@@ -48,5 +50,5 @@ def draw(cases: Iterable[Case], limit: int, seed: int) -> tuple[dict[str, tuple[
             heapq.heappush(heap, (rank, case.id, case))
         elif rank > heap[0][0]:
             heapq.heapreplace(heap, (rank, case.id, case))
-    drawn = {name: tuple(case for *_, case in sorted(heaps[name], reverse=True)) for name in sorted(heaps)}
-    return drawn, dict(sizes)
+    kinds = {name: tuple(case for *_, case in sorted(heaps[name], reverse=True)) for name in sorted(heaps)}
+    return kinds, dict(sizes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from harness.errors import ConfigError, EndpointError, HarnessError, RunError, T
 from harness.folder import RunFolder
 from harness.models.endpoint_likelihood import PROBE
 from harness.plugins import Measure, Score
+from harness.report.fluency import Contrast, Fluency, Kind, Mean, Texts
 from harness.studies import fluency, sampling
 from harness.studies.fluency import figures
 from harness.studies.fluency.figures import Value
@@ -90,27 +91,34 @@ def folder(path: Path, made: Sequence[Case]) -> RunFolder:
     return run
 
 
-def measured(run: RunFolder, scorer: Words, limit: int = 100, seed: int = 0) -> dict[str, Any]:
+def measured(run: RunFolder, scorer: Words, limit: int = 100, seed: int = 0) -> Fluency:
     return asyncio.run(fluency.measure(run, scorer, limit, seed, back_off=wait_none()))
 
 
-def row(made: Mapping[str, Any], kind: str, part: str | None = None) -> dict[str, Any]:
-    (found,) = (one for one in made["kinds"] if (one["kind"], one["part"]) == (kind, part))
-    return dict(found)
+def row(made: Fluency, kind: str, part: str | None = None) -> Kind:
+    (found,) = (row for row in made.kinds if (row.kind, row.part) == (kind, part))
+    return found
+
+
+def difference(row: Kind) -> Mean:
+    assert row.difference is not None
+    return row.difference
 
 
 def test_each_kind_has_its_mean_and_each_mutant_its_own_original(tmp_path: Path) -> None:
     made = measured(folder(tmp_path, cases()), Words(by_length))
-    assert row(made, "original")["mean"] == -1.0
-    assert row(made, "original")["difference"] is None
+    assert row(made, "original").mean == -1.0
+    assert row(made, "original").difference is None
     valid, discarded = row(made, "valid"), row(made, "discarded")
-    assert (valid["n"], valid["documents"], valid["mean"]) == (12, 4, pytest.approx(-6 / 5))
-    assert valid["difference"]["mean"] == pytest.approx(-0.2)
-    assert valid["difference"]["ci95"] == pytest.approx((-0.2, -0.2))
-    assert discarded["mean"] == pytest.approx(-8 / 6)
-    assert row(made, "discarded", "pos")["n"] + row(made, "discarded", "dependency")["n"] == discarded["n"]
-    assert made["valid_less_discarded"]["mean"] == pytest.approx(-6 / 5 + 8 / 6)
-    assert json.loads((tmp_path / "fluency.json").read_text(encoding="utf-8")) == json.loads(json.dumps(made))
+    assert (valid.n, valid.documents) == (12, 4)
+    assert valid.mean == pytest.approx(-6 / 5)
+    assert difference(valid).mean == pytest.approx(-0.2)
+    assert difference(valid).ci95 == pytest.approx((-0.2, -0.2))
+    assert discarded.mean == pytest.approx(-8 / 6)
+    assert row(made, "discarded", "pos").n + row(made, "discarded", "dependency").n == discarded.n
+    assert made.valid_less_discarded is not None
+    assert made.valid_less_discarded.mean == pytest.approx(-6 / 5 + 8 / 6)
+    assert json.loads((tmp_path / "fluency.json").read_text(encoding="utf-8")) == made.to_json()
 
 
 def test_a_text_is_asked_once_by_each_scorer(tmp_path: Path) -> None:
@@ -123,12 +131,12 @@ def test_a_text_is_asked_once_by_each_scorer(tmp_path: Path) -> None:
     )
     small = measured(run, first, limit=2)
     assert len(set(first.asked)) == len(first.asked)
-    assert small["texts"] == {"scored": len(first.asked), "kept": 0, "retried": 0}
+    assert small.texts == Texts(scored=len(first.asked), kept=0, retried=0)
     measured(run, more)
     assert not set(more.asked) & set(first.asked)
     assert len(more.asked) + len(first.asked) == 28
     repeated = measured(run, again)
-    assert (again.asked, repeated["texts"]["kept"]) == ([], 28)
+    assert (again.asked, repeated.texts.kept) == ([], 28)
     measured(run, other)
     assert len(other.asked) == 28
     table = pl.read_parquet(tmp_path / "fluency.parquet")
@@ -153,13 +161,13 @@ def test_what_an_interrupted_one_has_scored_is_kept(tmp_path: Path) -> None:
     assert not (tmp_path / "fluency.json").exists()
     after = Words(by_length)
     made = measured(run, after)
-    assert made["texts"]["kept"] >= 9
-    assert len(after.asked) + made["texts"]["kept"] == 28
+    assert made.texts.kept >= 9
+    assert len(after.asked) + made.texts.kept == 28
 
 
 def test_what_may_work_later_is_asked_again(tmp_path: Path) -> None:
     made = measured(folder(tmp_path, cases()), Words(by_length, faults=3))
-    assert made["texts"] == {"scored": 28, "kept": 0, "retried": 3}
+    assert made.texts == Texts(scored=28, kept=0, retried=3)
     with pytest.raises(EndpointError, match="5 requests in a row failed: HTTP 500: busy"):
         measured(folder(tmp_path / "other", cases()), Words(by_length, faults=1000))
 
@@ -168,9 +176,9 @@ def test_what_has_no_score_is_counted_beside_and_asked_again(tmp_path: Path) -> 
     run = folder(tmp_path, cases())
     long = Words(lambda text: Failure("too-long") if text.startswith("text 1") else by_length(text))
     made = measured(run, long)
-    assert row(made, "valid")["unscored"] == {"too-long": 3}
-    assert (row(made, "valid")["sampled"], row(made, "valid")["n"]) == (12, 9)
-    assert row(made, "valid")["difference"]["n"] == 9
+    assert row(made, "valid").unscored == {"too-long": 3}
+    assert (row(made, "valid").sampled, row(made, "valid").n) == (12, 9)
+    assert difference(row(made, "valid")).n == 9
     again = Words(by_length)
     measured(run, again)
     assert sorted(again.asked) == sorted({case.text for case in cases() if case.text.startswith("text 1")})
@@ -216,31 +224,34 @@ values = st.lists(
 @given(values)
 def test_the_interval_stands_around_what_was_found(found: list[Value]) -> None:
     made = figures.mean(found, seed=0)
-    assert made["mean"] == pytest.approx(math.fsum(one.value for one in found) / len(found))
-    if made["documents"] < 2:
-        assert made["ci95"] is None
+    assert made.mean == pytest.approx(math.fsum(one.value for one in found) / len(found))
+    if made.documents < 2:
+        assert made.ci95 is None
         return
-    low, high = made["ci95"]
+    assert made.ci95 is not None
+    low, high = made.ci95
     assert min(v.value for v in found) - 1e-9 <= low <= high <= max(v.value for v in found) + 1e-9
-    assert figures.mean(found[::-1], seed=0)["ci95"] == pytest.approx(made["ci95"])
+    assert figures.mean(found[::-1], seed=0).ci95 == pytest.approx(made.ci95)
 
 
 def test_the_interval_is_by_document_and_not_by_text() -> None:
     apart = [Value(f"d{i}", -1.0 if i % 2 else -2.0) for i in range(40)]
     together = [Value(f"d{i // 20}", -1.0 if i >= 20 else -2.0) for i in range(40)]
-    (low, high), (lower, higher) = figures.mean(apart, 0)["ci95"], figures.mean(together, 0)["ci95"]
+    around, blocks = figures.mean(apart, 0).ci95, figures.mean(together, 0).ci95
+    assert around is not None
+    low, high = around
     assert -1.75 < low < -1.6
     assert -1.4 < high < -1.25
-    assert (lower, higher) == (-2.0, -1.0)
+    assert blocks == (-2.0, -1.0)
 
 
 def test_the_contrast_of_two_samples_of_the_same_documents() -> None:
     first = [Value(f"d{i}", float(-i)) for i in range(30)]
     second = [Value(one.document, one.value - 1.0) for one in first]
     found = figures.contrast(first, second, 0)
-    assert found["mean"] == pytest.approx(1.0)
-    assert found["ci95"] == pytest.approx((1.0, 1.0))  # what documents differ by falls out
-    assert figures.contrast(first, [], 0) == {"mean": None, "ci95": None}
+    assert found.mean == pytest.approx(1.0)
+    assert found.ci95 == pytest.approx((1.0, 1.0))  # what documents differ by falls out
+    assert figures.contrast(first, [], 0) == Contrast(mean=None, ci95=None)
 
 
 # The command ------------------------------------------------------------------------------------------------
@@ -269,7 +280,7 @@ def test_the_command_asks_an_endpoint(tmp_path: Path) -> None:
     made = json.loads(printed.stdout)
     assert made["scorer"] == {"name": "m", "kind": "openai", "base_url": endpoint.base_url}
     assert made["texts"] == {"scored": 28, "kept": 0, "retried": 1}
-    assert row(made, "valid")["mean"] == pytest.approx(-5 / 4 * math.log(2))
+    assert row(Fluency.model_validate(made), "valid").mean == pytest.approx(-5 / 4 * math.log(2))
     assert "valid less discarded: +" in shown.stdout
     prompts = [body["prompt"] for body in endpoint.requests]
     assert prompts.count(PROBE) == 2

@@ -17,6 +17,7 @@ from statsmodels.stats.inter_rater import aggregate_raters, cohens_kappa, fleiss
 
 from harness.core import Case, Role
 from harness.errors import DocumentError
+from harness.report.review import Agreement, Kappa
 from harness.studies.review import agreement, figures, sheet
 from harness.studies.review.sample import by_kind, pairs
 from harness.studies.review.sheet import Rating
@@ -177,17 +178,19 @@ def test_label_consistency_and_relevancy_are_those_of_the_equations() -> None:
         Rating("y", "b", positive, 5, None),
         Rating("x", "c", positive, None, 5),
     ]
-    made = figures.summary(ratings, cases, several=False)
-    expansion, seed = made["kinds"]
-    assert (seed["kind"], seed["cases"], seed["ratings"]) == ("seed", 2, 4)
-    consistency = seed["label_consistency"]
-    assert (consistency["n"], consistency["consistent"], consistency["rate"]) == (4, 3, 0.75)
-    assert consistency["ci95"] == (0.5, 1.0)  # two cases, drawn whole
-    assert seed["relevancy"]["mean"] == pytest.approx((1 + 0.75 + 0.5 + 1) / 4)
-    assert seed["fluency"]["mean"] == 3
-    assert expansion["label_consistency"]["ci95"][0] == pytest.approx(0.2065, abs=1e-4)  # Wilson, 1 of 1
-    assert (expansion["relevancy"]["n"], expansion["relevancy"]["mean"]) == (0, None)
-    json.dumps(made)
+    review = figures.summary(ratings, cases, several=False)
+    expansion, seed = review.kinds
+    assert (seed.kind, seed.cases, seed.ratings) == ("seed", 2, 4)
+    consistency = seed.label_consistency
+    assert (consistency.n, consistency.consistent, consistency.rate) == (4, 3, 0.75)
+    assert consistency.ci95 == (0.5, 1.0)  # two cases, drawn whole
+    assert seed.relevancy.mean == pytest.approx((1 + 0.75 + 0.5 + 1) / 4)
+    assert seed.fluency.mean == 3
+    assert expansion.label_consistency.ci95 is not None
+    lowest, _ = expansion.label_consistency.ci95
+    assert lowest == pytest.approx(0.2065, abs=1e-4)  # Wilson, 1 of 1
+    assert (expansion.relevancy.n, expansion.relevancy.mean) == (0, None)
+    json.dumps(review.to_json())
 
 
 def test_agreement_is_of_those_who_saw_the_same_cases() -> None:
@@ -197,20 +200,19 @@ def test_agreement_is_of_those_who_saw_the_same_cases() -> None:
         for who, shift in (("x", 0), ("y", 0), ("z", 1))
         for n in range(4 if who == "z" else 6)
     ]
-    found = figures.summary(ratings, cases, several=False)["agreement"]
-    assert [(pair["annotators"], pair["items"]) for pair in found["label"]["cohen"]] == [
-        (["x", "y"], 6),
-        (["x", "z"], 4),
-        (["y", "z"], 4),
+    found = figures.summary(ratings, cases, several=False).agreement
+    assert [(pair.annotators, pair.items) for pair in found["label"].cohen] == [
+        (("x", "y"), 6),
+        (("x", "z"), 4),
+        (("y", "z"), 4),
     ]
-    assert found["label"]["cohen"][0]["kappa"] == 1
-    assert found["label"]["fleiss"]["items"] == 4
-    assert found["relevance"]["weights"] == "quadratic"
-    assert found["fluency"] == {
-        "weights": "quadratic",
-        "cohen": [],
-        "fleiss": {"items": 0, "kappa": None, "ci95": None},
-    }
+    assert found["label"].cohen[0].kappa == 1
+    assert found["label"].fleiss is not None
+    assert found["label"].fleiss.items == 4
+    assert found["relevance"].weights == "quadratic"
+    assert found["fluency"] == Agreement(
+        weights="quadratic", cohen=(), fleiss=Kappa(items=0, kappa=None, ci95=None)
+    )
 
 
 def drawn(items: int, raters: int, categories: int, seed: int) -> list[list[int]]:

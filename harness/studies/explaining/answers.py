@@ -6,27 +6,24 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from math import copysign, exp
 from statistics import fmean
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, Protocol
 
 from harness.answering.reading import Reading
 from harness.core import Outcome
+from harness.report.explained import Answer as Plain
 
 Measure = Literal["log-odds", "score", "answer", "rating"]
-Plain: TypeAlias = "list[str] | float | None"
-"""An answer as JSON: a list of labels, or a score; None where it was not read."""
 
 Ask = Callable[[Sequence[str]], Awaitable[Sequence[Reading]]]
 """Return the reading of each text. Raises ``BudgetSpent`` where nothing more may be asked."""
 
 
 class Answer(Protocol):
-    """What one text was answered, as the algorithms need it.
-
-    ``direction``: 1, or -1 where a word that speaks for the answer lowers the score that is shown.
-    """
+    """The answer to one text, as the algorithms need it."""
 
     @property
-    def direction(self) -> float: ...
+    def direction(self) -> float:
+        """1, or -1 where a word that speaks for the answer lowers the score that is shown."""
 
     def strengths(self, readings: Sequence[Reading]) -> tuple[Measure, list[float]]:
         """Return how strongly each of ``readings`` speaks for the answer, by the best measure they all have.
@@ -51,14 +48,15 @@ class Answer(Protocol):
 class Labels:
     """An answer that is a set of labels.
 
-    It is kept by the same labels with at least the probability wanted, or with that of the whole text where
-    this is lower; where probabilities are not known, by the same labels.
+    A reading keeps it if it has the same labels with at least the probability required, or with that of the
+    whole text where this is lower; where probabilities are not known, if it has the same labels.
     """
 
     labels: frozenset[str]
 
     @property
     def direction(self) -> float:
+        """1: contributions are shown as they are."""
         return 1.0
 
     def strengths(self, readings: Sequence[Reading]) -> tuple[Measure, list[float]]:
@@ -86,7 +84,7 @@ class Labels:
         return copysign(1.0, gap) if gap else 0.0
 
     def strength(self, reading: Reading) -> float | None:
-        """Return the log-odds of the answer, which sets of several labels have not."""
+        """Return the log-odds of the answer; None where they are not known, as for several labels."""
         if reading.log_odds is None or len(self.labels) != 1:
             return None
         return reading.log_odds.get(next(iter(self.labels)))
@@ -105,6 +103,7 @@ class Labels:
         return 1 / (1 + exp(-odds)) if odds >= 0 else exp(odds) / (1 + exp(odds))
 
     def keeper(self, whole: Reading, probability: float) -> Callable[[Reading], bool]:
+        """Return the test: the same labels, and ``probability`` or that of ``whole``, whichever is lower."""
         sure = self.probability(whole)
         needed = probability if sure is None else min(probability, sure)
 
@@ -119,8 +118,8 @@ class Labels:
 class Score:
     """An answer that is a score, told apart from ``rival``, the score that it is compared with.
 
-    It is kept by a score on its own side of the middle between the two, nearer to it than to ``rival``.
-    Without a rival, or with an equal one, by the same score alone.
+    A reading keeps it if its score is on the same side of the middle between the two, nearer to the answer
+    than to ``rival``. Without a rival, or with an equal one, only the same score keeps it.
     """
 
     score: float
@@ -128,23 +127,27 @@ class Score:
 
     @property
     def direction(self) -> float:
+        """-1 where the answer is below its rival, else 1."""
         return -1.0 if self.rival is not None and self.score < self.rival else 1.0
 
     def strengths(self, readings: Sequence[Reading]) -> tuple[Measure, list[float]]:
-        """Return the scores, those that are lower counting more where the answer is below its rival."""
+        """Return the scores, negated where the answer is below its rival."""
         return "rating", _filled(readings, self.strength)
 
     def strength(self, reading: Reading) -> float | None:
+        """Return the score, negated where the answer is below its rival; None where it was not read."""
         return _times(self.direction, reading.outcome.score)
 
     def scale(self, whole: Reading) -> tuple[Measure, Callable[[Reading], float]]:
+        """Return the score as the measure."""
         return "rating", _or_as(whole, self.strength)
 
     def probability(self, reading: Reading) -> float | None:
+        """Return None: a score has no probability."""
         return None
 
     def keeper(self, whole: Reading, probability: float) -> Callable[[Reading], bool]:
-        """Return the test; scores have no probability, so ``probability`` means nothing to it."""
+        """Return the test; it ignores ``probability``, which scores do not have."""
         if self.rival is None or self.rival == self.score:
             return lambda reading: reading.outcome.score == self.score
         middle = self.direction * (self.score + self.rival) / 2
@@ -158,16 +161,16 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """How the answer to one text differs from that to another one."""
+    """The change of the answer from one text to another."""
 
     before: Outcome
     after: Outcome
 
     def shown_by(self, before: Outcome, after: Outcome) -> bool:
-        """Return whether two other answers show the change, too.
+        """Return whether two other answers show the change as well.
 
-        Labels show it where they differ in any way; scores, where they differ in the same direction and by
-        at least half as much, since almost any two scores differ a little.
+        Labels show it if they differ in any way; scores, if they differ in the same direction and by at least
+        half as much, since almost any two scores differ a little.
         """
         if self.before.labels != self.after.labels:
             return before.labels is not None and after.labels is not None and before.labels != after.labels
@@ -176,15 +179,19 @@ class Change:
 
 
 def answer(outcome: Outcome, compared: Outcome) -> Answer | None:
-    """Return the answer of ``outcome``, beside what it is compared with; None where it was not read."""
+    """Return the answer of ``outcome``, told apart from ``compared``; None where it was not read."""
     if outcome.labels is not None and (outcome.score is None or outcome.labels != compared.labels):
         return Labels(outcome.labels)
     return None if outcome.score is None else Score(outcome.score, compared.score)
 
 
 def plain(outcome: Outcome) -> Plain:
-    """Return the answer as a JSON value."""
-    return outcome.score if outcome.labels is None else sorted(outcome.labels)
+    """Return the labels, sorted, else the score. Raises ``ValueError`` where ``outcome`` was not read."""
+    if outcome.labels is not None:
+        return tuple(sorted(outcome.labels))
+    if outcome.score is None:
+        raise ValueError("an answer that was not read has no labels and no score")
+    return outcome.score
 
 
 def _gap(before: Outcome, after: Outcome) -> float | None:
@@ -207,8 +214,8 @@ def _or_as(whole: Reading, strength: Callable[[Reading], float | None]) -> Calla
     if strongest is None:
         raise ValueError("the whole text must have been read")
 
-    def known(reading: Reading) -> float:
+    def strength_or_strongest(reading: Reading) -> float:
         value = strength(reading)
         return strongest if value is None else value
 
-    return known
+    return strength_or_strongest

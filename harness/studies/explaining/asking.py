@@ -14,8 +14,8 @@ from harness.errors import BudgetSpent
 class Asking:
     """Asks for one explanation, and reads the replies as the run does.
 
-    ``texts`` are those it asked about, answered from the cache or not; ``ended`` says which budget ended it,
-    whether or not what was found by then is of use.
+    ``texts`` collects the texts asked about, whether answered from the cache or not. ``ended`` names the
+    budget that ran out; None while none has.
     """
 
     def __init__(self, audit: Audit, runner: Answerer) -> None:
@@ -26,7 +26,7 @@ class Asking:
         self._runner = runner
 
     async def __call__(self, texts: Sequence[str]) -> list[Reading]:
-        """Return the reading of each text. Raises ``BudgetSpent``."""
+        """Return the reading of each text, in order. Raises ``BudgetSpent``."""
         requests = [self._planner.request(Case("", "", "", "variant", text)) for text in texts]
         self.texts.update(texts)
         try:

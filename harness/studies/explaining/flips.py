@@ -1,25 +1,24 @@
-"""A flip explained: the shortest part that shows it, each word's contribution, the words that decide.
-
-What is found is a mapping of JSON values, as ``explanations.json`` holds it.
-"""
+"""A flip explained: the shortest part that shows it, each word's contribution, the words that decide."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
 
 from harness.answering.runner import Answerer
 from harness.audit.assembly import Audit
 from harness.errors import BudgetSpent
+from harness.report import explained
+from harness.report.explained import Settings, Shrunk, Text, Word
 from harness.studies.explaining.answers import Answer, Ask, answer, plain
 from harness.studies.explaining.asking import Asking
 from harness.studies.explaining.masking import Masking, masking
 from harness.studies.explaining.occlusion import Contributions, occlusion
 from harness.studies.explaining.rootcause import root_cause
 from harness.studies.explaining.shapley import shapley
-from harness.studies.explaining.shrinking import Shrunk, shrink
+from harness.studies.explaining.shrinking import shrink
 from harness.studies.explaining.surrogate import surrogate
 
 METHODS: Mapping[str, Callable[[Ask, Masking, Answer], Awaitable[Contributions]]] = {
@@ -27,20 +26,10 @@ METHODS: Mapping[str, Callable[[Ask, Masking, Answer], Awaitable[Contributions]]
     "lemna": surrogate,
     "shap": shapley,
 }
+GONE = "asked again, the answers do not show it"
 
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """``probability`` with which an answer must hold; ``mask`` stands for a masked word, "" leaves it out.
-
-    ``whole``: explain the words of the whole texts even where a shorter part shows the flip, which takes far
-    more requests.
-    """
-
-    method: str = "occlusion"
-    probability: float = 0.9
-    mask: str = ""
-    whole: bool = False
+Named: TypeAlias = tuple[str, str]
+"""The id of a case and a text of it: the whole text, or a part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +45,41 @@ class Flip:
     other_text: str = ""
     expected: bool = False
 
+    @property
+    def texts(self) -> list[Named]:
+        """The texts compared, the biased case last."""
+        biased = (self.case, self.text)
+        return [biased] if self.other is None else [(self.other, self.other_text), biased]
+
+
+@dataclass(slots=True)
+class Draft:
+    """An explanation as far as it has come, so that a budget that runs out leaves what is there by then."""
+
+    shrunk: Shrunk | None = None
+    words_of: Literal["whole", "part"] = "whole"
+    texts: list[Text] = field(default_factory=list)
+    gone: bool = False
+
+    def finish(self, flip: Flip, asking: Asking) -> explained.Flip:
+        """Return the explanation of ``flip``, ``partial`` where the budget ended ``asking``."""
+        status, reason = self._end(asking.ended)
+        return explained.Flip(
+            case=flip.case,
+            other=flip.other,
+            status=status,
+            reason=reason,
+            shrunk=self.shrunk,
+            words_of=self.words_of,
+            texts=tuple(self.texts),
+            requests=len(asking.texts),
+        )
+
+    def _end(self, ended: str | None) -> tuple[Literal["complete", "partial", "gone"], str | None]:
+        if ended is not None:
+            return "partial", ended
+        return ("gone", GONE) if self.gone else ("complete", None)
+
 
 class Explainer:
     """Explains flips of ``audit``, asking through ``runner``."""
@@ -65,96 +89,68 @@ class Explainer:
         self._runner = runner
         self._settings = settings
 
-    async def explain(self, flip: Flip) -> dict[str, Any]:
-        """The explanation; ``status`` is ``partial`` where the budget ended it, ``gone`` where the answers,
-        asked again, do not show the flip. Raises ``EndpointError``."""
-        asking = Asking(self._audit, self._runner)
-        explanation: dict[str, Any] = {
-            "case": flip.case,
-            "other": flip.other,
-            "status": "complete",
-            "reason": None,
-            "shrunk": None,
-            "words_of": "whole",
-            "texts": [],
-        }
-        with suppress(BudgetSpent):
-            await self._into(explanation, flip, asking)
-        if asking.ended is not None:
-            explanation |= {"status": "partial", "reason": asking.ended}
-        return {**explanation, "requests": len(asking.texts)}
+    async def explain(self, flip: Flip) -> explained.Flip:
+        """Return the explanation of ``flip``.
 
-    async def _into(self, explanation: dict[str, Any], flip: Flip, ask: Ask) -> None:
-        """Add to ``explanation`` what is found, as it is found."""
-        texts = [(flip.case, flip.text)]
-        if flip.other is not None:
-            texts.insert(0, (flip.other, flip.other_text))
+        Its ``status`` is ``partial`` where the budget ran out, ``gone`` where the answers, asked for again,
+        do not show the flip. Raises ``EndpointError``.
+        """
+        asking, draft = Asking(self._audit, self._runner), Draft()
+        with suppress(BudgetSpent):
+            await self._fill(draft, flip, asking)
+        return draft.finish(flip, asking)
+
+    async def _fill(self, draft: Draft, flip: Flip, ask: Ask) -> None:
+        """Fill ``draft`` step by step. Raises ``BudgetSpent``."""
+        texts = flip.texts
         outcomes = [reading.outcome for reading in await ask([text for _, text in texts])]
         if flip.expected and not outcomes[0].differs(outcomes[-1]):
             texts = texts[-1:]  # what it was made from has the same wrong answer
         if not outcomes[-1].read or (len(texts) == 2 and not outcomes[0].differs(outcomes[1])):
-            explanation |= {"status": "gone", "reason": "asked again, the answers do not show it"}
+            draft.gone = True
             return
         if len(texts) == 2:
-            shrunk = await shrink(ask, flip.other_text, flip.text)
-            explanation["shrunk"] = _plain(shrunk, texts)
-            if shrunk is not None and not (self._settings.whole or flip.expected):
-                explanation["words_of"] = "part"
-                texts = [(texts[0][0], shrunk.original), (texts[1][0], shrunk.mutant)]
+            draft.shrunk = await shrink(ask, flip.other_text, flip.text)
+            if draft.shrunk is not None and not (self._settings.whole or flip.expected):
+                draft.words_of = "part"
+                texts = [(texts[0][0], draft.shrunk.original), (texts[1][0], draft.shrunk.mutant)]
         for place, (name, text) in enumerate(texts):
             counterpart = texts[1 - place][1] if len(texts) == 2 else None
-            await self._words(
-                explanation["texts"], name, masking(text, self._settings.mask), counterpart, ask
-            )
+            await self._words(draft.texts, name, masking(text, self._settings.mask), counterpart, ask)
 
     async def _words(
-        self, into: list[Any], name: str, text: Masking, counterpart: str | None, ask: Ask
+        self, texts: list[Text], name: str, text: Masking, counterpart: str | None, ask: Ask
     ) -> None:
-        """Add what is found of one text as it is found; the words kept may be missing from it.
+        """Append the explanation of ``text`` to ``texts`` as soon as its words are ranked.
 
-        A score is told apart from that of the ``counterpart``; of a text without one, from that of the text
+        The words that are enough are added when they are known; a budget that runs out leaves them out. A
+        score is told apart from that of the ``counterpart``; of a text without one, from that of the text
         with every word masked.
         """
         compared = text.only(()) if counterpart is None else counterpart
         reading, other = await ask([text.text, compared])
-        explained = answer(reading.outcome, other.outcome)
-        if explained is None:
+        to_explain = answer(reading.outcome, other.outcome)
+        if to_explain is None:
             return
-        by = await METHODS[self._settings.method](ask, text, explained)
+        contributions = await METHODS[self._settings.method](ask, text, to_explain)
         changed = text.changed(text.text if counterpart is None else counterpart)
-        words = [
-            {
-                "word": text.words(unit),
-                "contribution": round(explained.direction * value, 6),
-                "changed": unit in changed,
-            }
-            for unit, value in enumerate(by.values)
-        ]
-        shown: dict[str, Any] = {
-            "case": name,
-            "answer": plain(reading.outcome),
-            "compared": plain(other.outcome),
-            "probability": explained.probability(reading),
-            "measure": by.measure,
-            "words": words,
-            "kept": None,
-        }
-        into.append(shown)
-        cause = await root_cause(ask, text, by.order(changed), explained, self._settings.probability)
-        if cause is not None:
-            shown["kept"] = {
-                "units": list(cause.kept),
-                "probability": cause.probability,
-                "score": cause.score,
-                "minimal": cause.minimal,
-            }
-
-
-def _plain(shrunk: Shrunk | None, texts: Sequence[tuple[str, str]]) -> dict[str, Any] | None:
-    """As JSON values, with the share of the whole texts' words that is left."""
-    if shrunk is None:
-        return None
-    left = sum(len(part.split()) for part in (shrunk.original, shrunk.mutant))
-    whole = sum(len(text.split()) for _, text in texts)
-    sizes = {"sentences": list(shrunk.sentences), "clauses": list(shrunk.clauses)}
-    return {**asdict(shrunk), **sizes, "answers": list(shrunk.answers), "share": round(left / whole, 6)}
+        ranked = Text(
+            case=name,
+            answer=plain(reading.outcome),
+            compared=plain(other.outcome) if other.outcome.read else None,
+            probability=to_explain.probability(reading),
+            measure=contributions.measure,
+            words=tuple(
+                Word(
+                    word=text.words(unit),
+                    contribution=round(to_explain.direction * value, 6),
+                    changed=unit in changed,
+                )
+                for unit, value in enumerate(contributions.values)
+            ),
+            kept=None,
+        )
+        texts.append(ranked)
+        order = contributions.order(changed)
+        cause = await root_cause(ask, text, order, to_explain, self._settings.probability)
+        texts[-1] = ranked.model_copy(update={"kept": cause})

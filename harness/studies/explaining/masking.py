@@ -10,14 +10,14 @@ from harness.core import Span
 from harness.language.differences import changes
 
 MOST_UNITS = 400
-"""A text of more words is taken in runs of words of equal number, so that explaining it stays affordable."""
+"""A longer text is split into this many runs of words, so that explaining it stays affordable."""
 
 _WORD = re.compile(r"\S+")
 
 
 @dataclass(frozen=True, slots=True)
 class Masking:
-    """``text`` with its ``units`` (spans); ``mask`` stands for a masked one, "" leaves it out."""
+    """``text`` with the spans of its ``units``; ``mask`` replaces a masked unit, "" leaves it out."""
 
     text: str
     units: Sequence[Span]
@@ -26,29 +26,30 @@ class Masking:
     def __len__(self) -> int:
         return len(self.units)
 
-    def only(self, kept: Collection[int]) -> str:
-        """The text with all units masked but ``kept``."""
-        if len(kept) == len(self.units):
+    def only(self, visible: Collection[int]) -> str:
+        """Return the text with every unit masked except those in ``visible``."""
+        if len(visible) == len(self.units):
             return self.text
-        made, end_before = [], 0
+        pieces, end_before = [], 0
         for index, (start, end) in enumerate(self.units):
-            if index in kept:
-                made.append(self.text[end_before:end])
+            if index in visible:
+                pieces.append(self.text[end_before:end])
             elif self.mask:
-                made.append(self.text[end_before:start] + self.mask)
+                pieces.append(self.text[end_before:start] + self.mask)
             end_before = end
-        return "".join(made).strip()
+        return "".join(pieces).strip()
 
     def without(self, index: int) -> str:
-        """The text with one unit masked."""
+        """Return the text with the unit at ``index`` masked."""
         return self.only(set(range(len(self.units))) - {index})
 
     def words(self, index: int) -> str:
+        """Return the words of the unit at ``index``."""
         start, end = self.units[index]
         return self.text[start:end]
 
     def changed(self, other: str) -> set[int]:
-        """The units in which the text differs from ``other``."""
+        """Return the units in which the text differs from ``other``."""
         _, spans = changes(other, self.text)
         return {
             index
@@ -58,7 +59,7 @@ class Masking:
 
 
 def masking(text: str, mask: str = "", most: int = MOST_UNITS) -> Masking:
-    """The words of ``text``, as white space separates them; in runs where they are more than ``most``."""
+    """Return the words of ``text``, split at white space, as units; runs of words above ``most`` words."""
     words = [match.span() for match in _WORD.finditer(text)]
     size = -(-len(words) // most) or 1
     runs = [words[start : start + size] for start in range(0, len(words), size)]

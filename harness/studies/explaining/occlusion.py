@@ -1,4 +1,4 @@
-"""How much each word contributes to an answer: by how much masking it alone weakens the answer."""
+"""The contribution of each word to an answer: how much the answer weakens when the word alone is masked."""
 
 from __future__ import annotations
 
@@ -13,21 +13,24 @@ from harness.studies.explaining.masking import Masking
 class Contributions:
     """A value for each unit, in text order; above zero, the unit speaks for the answer.
 
-    In log-odds (natural log); in units of the model's score or rating; or, where the answer alone is known, 1
-    for a unit without which the answer is another one.
+    In log-odds (natural log); in units of the model's score or rating; or, where only the answer is known, 1
+    for a unit without which the answer changes.
     """
 
     measure: Measure
     values: Sequence[float]
 
     def order(self, first: Collection[int] = ()) -> list[int]:
-        """The units, the largest contribution first; of equals those in ``first``, then in text order."""
+        """Return the units by falling contribution; among equals, those in ``first``, then in text order."""
         units = range(len(self.values))
         return sorted(units, key=lambda unit: (-self.values[unit], unit not in first, unit))
 
 
 async def occlusion(ask: Ask, masking: Masking, answer: Answer) -> Contributions:
-    """By leaving out one unit after another: a request a unit, one for the text, one for nothing of it."""
+    """Return the contributions found by masking one unit after another.
+
+    One request a unit, one for the whole text and one with every unit masked.
+    """
     units = range(len(masking))
     texts = [masking.text, *(masking.without(unit) for unit in units), masking.only(())]
     measure, (whole, *without) = answer.strengths(await ask(texts))

@@ -24,23 +24,23 @@ _drawing = Lock()  # shap draws from NumPy's one global state: seeded, the same 
 
 
 def check() -> None:
-    """Raises ``ModelError`` where ``shap`` is not installed."""
+    """Check that ``shap`` is installed. Raises ``ModelError`` where it is not."""
     if find_spec("shap") is None:
         raise ModelError("the method shap needs shap: pip install 'hinter-harness[shap]'")
 
 
 async def shapley(ask: Ask, masking: Masking, answer: Answer) -> Contributions:
-    """By maskings that ``shap`` draws: about four requests a unit, at least 64.
+    """Return the Shapley values, from maskings that ``shap`` draws: about four requests a unit, at least 64.
 
-    In log-odds where those of the whole text are known, or by the rating; else by the answer alone.
+    In log-odds where those of the whole text are known, or in units of the rating; else by the answer alone.
     """
     (whole,) = await ask([masking.text])
     measure, strength = answer.scale(whole)
     loop = asyncio.get_running_loop()
 
     def values(rows: Sequence[Sequence[float]]) -> list[float]:
-        """Called in a thread, in which ``shap`` waits for the answers."""
-        texts = [masking.only({unit for unit, there in enumerate(row) if there}) for row in rows]
+        """Return the strength of each masking; called in a thread, in which ``shap`` waits for answers."""
+        texts = [masking.only({unit for unit, is_visible in enumerate(row) if is_visible}) for row in rows]
         readings = asyncio.run_coroutine_threadsafe(_all(ask, texts), loop).result()
         return [strength(reading) for reading in readings]
 
@@ -52,7 +52,7 @@ async def _all(ask: Ask, texts: Sequence[str]) -> Sequence[Reading]:
 
 
 def _explained(values: Callable[[Sequence[Sequence[float]]], list[float]], units: int) -> list[float]:
-    """The Shapley value of each unit being there."""
+    """Return the Shapley value of the presence of each unit."""
     if not units:
         return []
     import numpy as np
@@ -66,7 +66,7 @@ def _explained(values: Callable[[Sequence[Sequence[float]]], list[float]], units
         state = np.random.get_state()
         np.random.seed(SEED)
         try:
-            found = explainer.shap_values(np.ones(units), nsamples=samples, l1_reg=False, silent=True)
+            contributions = explainer.shap_values(np.ones(units), nsamples=samples, l1_reg=False, silent=True)
         finally:
             np.random.set_state(state)
-    return [float(value) for value in found]
+    return [float(value) for value in contributions]

@@ -14,10 +14,11 @@ from itertools import pairwise
 
 from harness.errors import BudgetSpent
 from harness.language.sentences import spans
-from harness.studies.explaining.answers import Ask, Change, Plain, plain
+from harness.report.explained import Shrunk
+from harness.studies.explaining.answers import Ask, Change, plain
 
 MOST_TESTS = 200
-"""A test asks about two texts, so shrinking asks twice as many requests at most, and two more."""
+"""A test asks about two texts, so shrinking sends at most twice as many requests, and two more."""
 
 _CLAUSE = re.compile(
     r"(?<=[,;:)])\s+|\s+(?=[(—–])|(?<=[—–])\s+"
@@ -30,9 +31,9 @@ Fails = Callable[[Sequence[int]], Awaitable[bool]]
 
 @dataclass(frozen=True, slots=True)
 class Reduced:
-    """What is left of the units. ``minimal``: it fails no more without any one of them (1-minimal)."""
+    """The ``units`` that are left. ``minimal``: without any single one of them nothing fails (1-minimal)."""
 
-    kept: Sequence[int]
+    units: Sequence[int]
     minimal: bool
     tests: int
 
@@ -45,52 +46,36 @@ class Piece:
     mutant: str
 
 
-@dataclass(frozen=True, slots=True)
-class Shrunk:
-    """Parts of both texts and the answers to them, which differ; ``sentences`` are those kept, of how many.
-
-    ``minimal`` speaks of clauses: the change is no longer there if any one of them is left out, too.
-    """
-
-    original: str
-    mutant: str
-    answers: tuple[Plain, Plain]
-    sentences: tuple[int, int]
-    clauses: tuple[int, int]
-    minimal: bool
-    tests: int
-
-
 async def ddmin(units: int, fails: Fails, limit: int = MOST_TESTS) -> Reduced:
-    """The fewest of ``units`` (numbered from 0) found that still fail, all of which must fail.
+    """Return the smallest set found of ``units``, numbered from 0, that still fails; all together must fail.
 
-    Never more than ``limit`` calls of ``fails``; where these or the budget end, the best so far.
+    Calls ``fails`` at most ``limit`` times; where the limit or the budget ends it, returns the best so far.
     """
     test = _Test(fails, limit)
-    kept, parts = list(range(units)), 2
+    left, parts = list(range(units)), 2
     try:
-        while len(kept) > 1:
-            if (less := await _less(kept, parts, test)) is not None:
-                subset = len(less) <= -(-len(kept) // parts)
-                kept, parts = less, 2 if subset else min(max(parts - 1, 2), len(less))
-            elif parts >= len(kept):
+        while len(left) > 1:
+            if (smaller := await _smaller(left, parts, test)) is not None:
+                is_subset = len(smaller) <= -(-len(left) // parts)
+                left, parts = smaller, 2 if is_subset else min(max(parts - 1, 2), len(smaller))
+            elif parts >= len(left):
                 break
             else:
-                parts = min(2 * parts, len(kept))
+                parts = min(2 * parts, len(left))
     except (_LimitReached, BudgetSpent):
-        return Reduced(kept, len(kept) <= 1, test.number)
-    return Reduced(kept, True, test.number)
+        return Reduced(left, len(left) <= 1, test.number)
+    return Reduced(left, True, test.number)
 
 
-async def _less(kept: list[int], parts: int, test: _Test) -> list[int] | None:
-    """A part of ``kept``, or ``kept`` without one, that still fails."""
-    bounds = [len(kept) * part // parts for part in range(parts + 1)]
+async def _smaller(units: list[int], parts: int, test: _Test) -> list[int] | None:
+    """Return one of so many equal parts of ``units``, or ``units`` without one, that still fails."""
+    bounds = [len(units) * part // parts for part in range(parts + 1)]
     spans = list(pairwise(bounds))
-    subsets = [kept[low:high] for low, high in spans]
-    rests = [kept[:low] + kept[high:] for low, high in spans] if parts > 2 else []
-    for some in (*subsets, *rests):
-        if await test(some):
-            return some
+    subsets = [units[low:high] for low, high in spans]
+    complements = [units[:low] + units[high:] for low, high in spans] if parts > 2 else []
+    for candidate in (*subsets, *complements):
+        if await test(candidate):
+            return candidate
     return None
 
 
@@ -99,7 +84,7 @@ class _LimitReached(Exception):
 
 
 class _Test:
-    """Asks about each set of units once, ``limit`` times in all."""
+    """Tests each set of units once, at most ``limit`` sets in all."""
 
     def __init__(self, fails: Fails, limit: int) -> None:
         self.number = 0
@@ -120,7 +105,7 @@ class _Test:
 async def shrink(ask: Ask, original: str, mutant: str, limit: int = MOST_TESTS) -> Shrunk | None:
     """Return parts of ``original`` and ``mutant`` that show the change; None where the answers do not differ.
 
-    Raises ``BudgetSpent`` where not even the whole texts may be asked about.
+    Raises ``BudgetSpent`` where the budget does not cover even the whole texts.
     """
     whole = (original, mutant)
     before, after = await ask(whole)
@@ -134,58 +119,68 @@ async def shrink(ask: Ask, original: str, mutant: str, limit: int = MOST_TESTS) 
 
     sentences = aligned(*map(sentences_of, whole))
     first = await _reduced(sentences, shows, limit)
-    left = [sentences[index] for index in first.kept]
-    clauses = [piece for one in left for piece in aligned(clauses_of(one.original), clauses_of(one.mutant))]
+    left = [sentences[index] for index in first.units]
+    clauses = [
+        clause
+        for sentence in left
+        for clause in aligned(clauses_of(sentence.original), clauses_of(sentence.mutant))
+    ]
     second = await _reduced(clauses, shows, limit - first.tests)
-    pieces = [clauses[index] for index in second.kept]
+    pieces = [clauses[index] for index in second.units]
     parts = _texts(pieces, whole)
     before, after = await ask(parts)
     if parts[0] == parts[1] or not change.shown_by(before.outcome, after.outcome):
         return None
     return Shrunk(
-        *parts,
+        original=parts[0],
+        mutant=parts[1],
         answers=(plain(before.outcome), plain(after.outcome)),
         sentences=(len(left), len(sentences)),
-        clauses=(len(second.kept), len(clauses)),
+        clauses=(len(second.units), len(clauses)),
         minimal=second.minimal,
         tests=first.tests + second.tests,
+        share=round(_words(parts) / _words(whole), 6),
     )
+
+
+def _words(texts: tuple[str, str]) -> int:
+    return sum(len(text.split()) for text in texts)
 
 
 async def _reduced(
     pieces: Sequence[Piece], shows: Callable[[Sequence[Piece]], Awaitable[bool]], limit: int
 ) -> Reduced:
-    async def fails(kept: Sequence[int]) -> bool:
-        return await shows([pieces[index] for index in kept])
+    async def fails(units: Sequence[int]) -> bool:
+        return await shows([pieces[index] for index in units])
 
     return await ddmin(len(pieces), fails, limit)
 
 
 def _texts(pieces: Sequence[Piece], whole: tuple[str, str]) -> tuple[str, str]:
-    """Both sides put together; the whole texts as they are, parts without white space around them."""
+    """Join the pieces of each side; the whole texts stay as they are, parts lose the white space around."""
     joined = "".join(p.original for p in pieces), "".join(p.mutant for p in pieces)
     return joined if joined == whole else (joined[0].strip(), joined[1].strip())
 
 
 def sentences_of(text: str) -> list[str]:
-    """The text in sentences; nothing of it is lost."""
+    """Split ``text`` into sentences, losing no character."""
     return [text[start:end] for start, end in spans(text)]
 
 
 def clauses_of(sentence: str) -> list[str]:
-    """A sentence cut behind commas and the like and before conjunctions; nothing of it is lost."""
+    """Split a sentence after commas and the like and before conjunctions, losing no character."""
     cuts = [0, *(match.end() for match in _CLAUSE.finditer(sentence)), len(sentence)]
     return [sentence[low:high] for low, high in pairwise(cuts) if low < high]
 
 
 def aligned(original: Sequence[str], mutant: Sequence[str]) -> list[Piece]:
-    """What corresponds: equal parts, changed ones one by one where they are as many, else together."""
+    """Return the parts that correspond: equal ones, and changed ones in pairs or, if uneven, as one piece."""
     return list(_aligned(original, mutant))
 
 
 def _aligned(original: Sequence[str], mutant: Sequence[str]) -> Iterator[Piece]:
     if len(original) == len(mutant):
-        yield from (Piece(one, other) for one, other in zip(original, mutant, strict=True))
+        yield from map(Piece, original, mutant)
         return
     for _, i1, i2, j1, j2 in SequenceMatcher(None, original, mutant, autojunk=False).get_opcodes():
         if i2 - i1 == j2 - j1:

@@ -1,20 +1,20 @@
-"""From scores to figures by kind, each with its number of texts and an interval by document."""
+"""Figures of scores by kind, each with its number of texts and an interval by document."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from harness.core import Case, Failure
 from harness.plugins import Score
+from harness.report.fluency import Contrast, Kind, Mean
 from harness.statistics import cluster_bootstrap, clustered_rate_difference
 from harness.studies.fluency.sample import Sample
 from harness.studies.sampling import DISCARDED, ORIGINAL, VALID
 
 Scores = Mapping[str, Score | Failure]
-"""By text."""
+"""The score of each text, or why it has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,48 +25,53 @@ class Value:
     value: float
 
 
-def mean(values: Sequence[Value], seed: int) -> dict[str, Any]:
-    """``n``, ``documents``, ``mean`` and ``ci95``, whole documents resampled: the mutants of one text are not
-    independent. The interval is None with fewer than two documents."""
-    sums = _by_document(values, sorted({one.document for one in values}))
-    return {
-        "n": len(values),
-        "documents": len(sums),
-        "mean": sum(one.value for one in values) / len(values) if values else None,
-        "ci95": cluster_bootstrap([total for total, _ in sums], [size for _, size in sums], seed),
-    }
+def mean(values: Sequence[Value], seed: int) -> Mean:
+    """Return the mean of ``values``, None without any, and its interval.
+
+    The interval resamples whole documents, since the mutants of one text are not independent; it is None with
+    fewer than two documents.
+    """
+    sums = _by_document(values, sorted({value.document for value in values}))
+    return Mean(
+        n=len(values),
+        documents=len(sums),
+        mean=sum(value.value for value in values) / len(values) if values else None,
+        ci95=cluster_bootstrap([total for total, _ in sums], [size for _, size in sums], seed),
+    )
 
 
-def contrast(some: Sequence[Value], others: Sequence[Value], seed: int) -> dict[str, Any]:
-    """By how much the mean of ``some`` is above that of ``others``, documents resampled for both at once."""
-    if not some or not others:
-        return {"mean": None, "ci95": None}
-    documents = sorted({one.document for one in (*some, *others)})
-    excess = clustered_rate_difference(_by_document(some, documents), _by_document(others, documents), seed)
-    several = len({one.document for one in some}) > 1 and len({one.document for one in others}) > 1
-    first, second = (sum(one.value for one in values) / len(values) for values in (some, others))
-    return {"mean": first - second, "ci95": excess.interval if excess is not None and several else None}
+def contrast(first: Sequence[Value], second: Sequence[Value], seed: int) -> Contrast:
+    """Return the mean of ``first`` less that of ``second``, documents resampled for both at once.
+
+    The interval is None where either has fewer than two documents.
+    """
+    if not first or not second:
+        return Contrast(mean=None, ci95=None)
+    documents = sorted({value.document for value in (*first, *second)})
+    excess = clustered_rate_difference(_by_document(first, documents), _by_document(second, documents), seed)
+    several = all(len({value.document for value in values}) > 1 for values in (first, second))
+    minuend, subtrahend = (sum(value.value for value in values) / len(values) for values in (first, second))
+    return Contrast(
+        mean=minuend - subtrahend, ci95=excess.interval if excess is not None and several else None
+    )
 
 
 def _by_document(values: Sequence[Value], documents: Sequence[str]) -> list[tuple[float, int]]:
-    """The sum of the values of each of ``documents``, and how many these are."""
+    """Return the sum and the number of the values of each of ``documents``."""
     grouped: dict[str, list[float]] = {document: [] for document in documents}
-    for one in values:
-        grouped[one.document].append(one.value)
+    for value in values:
+        grouped[value.document].append(value.value)
     return [(sum(numbers), len(numbers)) for numbers in grouped.values()]
 
 
-def rows(sample: Sample, scores: Scores, seed: int) -> list[dict[str, Any]]:
-    """A row for each kind, and for the parts of it: valid mutants by role, discarded ones by reason."""
-    made: list[dict[str, Any]] = []
-    for kind, cases in sample.drawn.items():
-        made.append(_row(kind, None, cases, sample, scores, seed))
+def rows(sample: Sample, scores: Scores, seed: int) -> Iterator[Kind]:
+    """Yield a row for each kind and for its parts: valid mutants by role, discarded ones by reason."""
+    for kind, cases in sample.by_kind.items():
+        yield _row(kind, None, cases, sample, scores, seed)
         if (part := _part(kind)) is None:
             continue
         for name in sorted({part(case) for case in cases}):
-            some = [case for case in cases if part(case) == name]
-            made.append(_row(kind, name, some, sample, scores, seed))
-    return made
+            yield _row(kind, name, [case for case in cases if part(case) == name], sample, scores, seed)
 
 
 def _part(kind: str) -> Callable[[Case], str] | None:
@@ -77,18 +82,22 @@ def _part(kind: str) -> Callable[[Case], str] | None:
 
 def _row(
     kind: str, part: str | None, cases: Sequence[Case], sample: Sample, scores: Scores, seed: int
-) -> dict[str, Any]:
+) -> Kind:
     unscored = Counter(s.reason for case in cases if isinstance(s := scores[case.text], Failure))
     paired = kind != ORIGINAL and any(case.group in sample.originals for case in cases)
-    return {
-        "kind": kind,
-        "part": part,
-        "cases": sample.sizes[kind] if part is None else None,
-        "sampled": len(cases),
-        "unscored": dict(sorted(unscored.items())),
-        **mean(_values(cases, scores), seed),
-        "difference": mean(differences(cases, sample, scores), seed) if paired else None,
-    }
+    average = mean(_values(cases, scores), seed)
+    return Kind(
+        kind=kind,
+        part=part,
+        cases=sample.sizes[kind] if part is None else None,
+        sampled=len(cases),
+        unscored=dict(sorted(unscored.items())),
+        n=average.n,
+        documents=average.documents,
+        mean=average.mean,
+        ci95=average.ci95,
+        difference=mean(differences(cases, sample, scores), seed) if paired else None,
+    )
 
 
 def _values(cases: Sequence[Case], scores: Scores) -> list[Value]:
@@ -96,20 +105,23 @@ def _values(cases: Sequence[Case], scores: Scores) -> list[Value]:
 
 
 def differences(cases: Sequence[Case], sample: Sample, scores: Scores) -> list[Value]:
-    """Each mutant's score less that of its own original, where both have one."""
-    found = []
+    """Return the score of each mutant less that of its own original, where both have one."""
+    values = []
     for case in cases:
         original = sample.originals.get(case.group)
         before = scores[original.text] if original is not None else None
         after = scores[case.text]
         if isinstance(before, Score) and isinstance(after, Score):
-            found.append(Value(case.document, after.mean - before.mean))
-    return found
+            values.append(Value(case.document, after.mean - before.mean))
+    return values
 
 
-def valid_less_discarded(sample: Sample, scores: Scores, seed: int) -> dict[str, Any] | None:
-    """By how much valid mutants, each less its original, are above discarded ones (HINTER, RQ3.3)."""
-    if not {VALID, DISCARDED} <= sample.drawn.keys():
+def valid_less_discarded(sample: Sample, scores: Scores, seed: int) -> Contrast | None:
+    """Return the score of valid mutants, each less its original, less that of discarded ones (HINTER, RQ3.3).
+
+    None where the sample lacks either kind.
+    """
+    if not {VALID, DISCARDED} <= sample.by_kind.keys():
         return None
-    valid, discarded = (differences(sample.drawn[kind], sample, scores) for kind in (VALID, DISCARDED))
+    valid, discarded = (differences(sample.by_kind[kind], sample, scores) for kind in (VALID, DISCARDED))
     return contrast(valid, discarded, seed)

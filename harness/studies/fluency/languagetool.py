@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class LanguageTool:
-    """A server at ``url`` (as http://127.0.0.1:8081), asked to check texts in ``language``."""
+    """A LanguageTool server at ``url`` (such as http://127.0.0.1:8081) that checks texts in ``language``."""
 
     measure: Measure = "matches_per_100_words"
     concurrency = CONCURRENCY
@@ -34,11 +34,11 @@ class LanguageTool:
 
     @property
     def identity(self) -> JsonObject:
-        """Version and language decide what is found, not where the server is."""
+        """What decides the matches: the version and the language, not the address of the server."""
         return {"kind": "languagetool", "language": self._language, **self._version}
 
     async def prepare(self) -> None:
-        """Find out which LanguageTool it is. Raises ``EndpointError`` where it does not say."""
+        """Ask for the version of LanguageTool. Raises ``EndpointError`` where there is none."""
         answer = await self._check(PROBE)
         software = answer.get("software") if isinstance(answer, Mapping) else None
         if not isinstance(software, Mapping) or not isinstance(software.get("version"), str):
@@ -46,7 +46,7 @@ class LanguageTool:
         self._version = {"version": software["version"], "build": software.get("buildDate")}
 
     async def score(self, text: str) -> Score | Failure:
-        """Return hundreds of matches over words; a ``Failure`` where the server refuses the text."""
+        """Return 100 × matches as the total, words as the units; a ``Failure`` where the text is refused."""
         words = len(text.split())
         if not words:
             return Failure("failed", "no words")
@@ -64,7 +64,7 @@ class LanguageTool:
             self._client = None
 
     async def _check(self, text: str) -> JsonObject | Failure:
-        """Return the server's JSON, a list ``matches`` in it; a ``Failure`` where the text is too long."""
+        """Return the server's JSON, with a list ``matches``; a ``Failure`` where the text is too long."""
         import httpx2
 
         if self._client is None:

@@ -1,4 +1,4 @@
-"""Names to scorers: whoever can say how fluent a text is."""
+"""Scorers by the name of a model or the address of a server."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ USE = "use local:smollm2, transformers:NAME_OR_FOLDER, a server with --base-url,
 
 
 def scorer(config: RunConfig) -> Scorer:
-    """Return the judge that ``[model]`` stands for. Raises ``ConfigError`` where it gives no likelihoods."""
+    """Return the scorer that ``[model]`` names. Raises ``ConfigError`` where it gives no likelihoods."""
     judge = registry.make_scorer(config.model, config.model_options)
     if judge is None:
         raise ConfigError(f"{config.model.name} gives no likelihood of a text: {USE}")
@@ -19,7 +19,7 @@ def scorer(config: RunConfig) -> Scorer:
 
 
 def languagetool(url: str) -> Scorer:
-    """Return the LanguageTool server at ``url``. Raises ``ConfigError`` where that is no address."""
+    """Return the LanguageTool server at ``url``. Raises ``ConfigError`` where ``url`` is not an address."""
     from harness.studies.fluency.languagetool import LanguageTool
 
     if not url.startswith(("http://", "https://")):

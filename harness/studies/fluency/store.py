@@ -1,14 +1,13 @@
-"""``fluency.parquet``: a row for each text that a scorer has scored, which is not asked about again."""
+"""``fluency.parquet``: a row for each case and scorer, so that no text is scored twice."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from harness import tables
-from harness.core import Case, Failure, canonical
+from harness.core import Case, Failure, JsonObject, canonical
 from harness.errors import RunError
 from harness.plugins import Score
 from harness.studies.fluency.figures import Scores
@@ -20,19 +19,20 @@ if TYPE_CHECKING:
 
 
 def digest(text: str) -> str:
+    """Return the SHA-256 of ``text`` in hexadecimal."""
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class Store:
-    """The file at ``path`` as the scorer of ``identity`` sees it; another's rows are kept as they are."""
+    """The scores in the file at ``path`` by the scorer of ``identity``; rows of others stay untouched."""
 
-    def __init__(self, path: Path, identity: Mapping[str, Any]) -> None:
+    def __init__(self, path: Path, identity: JsonObject) -> None:
         self._path = path
         self.scorer = digest(canonical(dict(identity)))
         self._earlier = self._read()
 
-    def known(self) -> dict[str, Score]:
-        """What this scorer gave, by the SHA-256 of the text."""
+    def scores(self) -> dict[str, Score]:
+        """Return the earlier scores of this scorer by the SHA-256 of the text."""
         import polars as pl
 
         of_ours = self._earlier.filter((pl.col("scorer") == self.scorer) & pl.col("total").is_not_null())
@@ -40,19 +40,19 @@ class Store:
         return {text: Score(total, units) for text, total, units in rows}
 
     def write(self, sample: Sample, scores: Scores) -> None:
-        """The scores so far of the cases of ``sample``, and what was there before; the file is never half."""
+        """Write the scores so far of the cases of ``sample`` beside the earlier rows, whole or not at all."""
         import polars as pl
 
-        drawn = {case.id for some in sample.drawn.values() for case in some}
-        ours = [self._row(c, c.id in drawn, scores[c.text]) for c in sample.cases if c.text in scores]
+        sampled = {case.id for cases in sample.by_kind.values() for case in cases}
+        ours = [self._row(c, c.id in sampled, scores[c.text]) for c in sample.cases if c.text in scores]
         now = pl.DataFrame(ours, schema=_schema(), orient="row")
         before = self._earlier.join(now, on=["scorer", "case"], how="anti").with_columns(
             sampled=pl.when(pl.col("scorer") == self.scorer).then(False).otherwise(pl.col("sampled"))
         )
         tables.write(self._path, pl.concat([before, now]))
 
-    def _row(self, case: Case, sampled: bool, found: Score | Failure) -> dict[str, Any]:
-        score = found if isinstance(found, Score) else None
+    def _row(self, case: Case, sampled: bool, result: Score | Failure) -> dict[str, object]:
+        score = result if isinstance(result, Score) else None
         return {
             "scorer": self.scorer,
             "case": case.id,
@@ -66,7 +66,7 @@ class Store:
             "total": score.total if score else None,
             "units": score.units if score else None,
             "mean": score.mean if score else None,
-            "unscored": found.reason if isinstance(found, Failure) else None,
+            "unscored": result.reason if isinstance(result, Failure) else None,
         }
 
     def _read(self) -> pl.DataFrame:
@@ -75,24 +75,26 @@ class Store:
         if not self._path.exists():
             return pl.DataFrame(schema=_schema())
         try:
-            found = pl.read_parquet(self._path)
+            table = pl.read_parquet(self._path)
         except (pl.exceptions.PolarsError, OSError) as error:
             raise RunError(f"{self._path}: not a Parquet file: delete it") from error
-        if found.schema != pl.Schema(_schema()):
+        if table.schema != _schema():
             raise RunError(f"{self._path}: other columns than expected: delete it")
-        return found
+        return table
 
 
-def _schema() -> dict[str, Any]:
+def _schema() -> pl.Schema:
     import polars as pl
 
     words = ("scorer", "case", "document", "group", "kind", "role", "reason")
-    return {
-        **dict.fromkeys(words, pl.String),
-        "sampled": pl.Boolean,
-        "text_sha256": pl.String,
-        "total": pl.Float64,
-        "units": pl.Int64,
-        "mean": pl.Float64,
-        "unscored": pl.String,
-    }
+    return pl.Schema(
+        {
+            **dict.fromkeys(words, pl.String),
+            "sampled": pl.Boolean,
+            "text_sha256": pl.String,
+            "total": pl.Float64,
+            "units": pl.Int64,
+            "mean": pl.Float64,
+            "unscored": pl.String,
+        }
+    )

@@ -1,6 +1,6 @@
 """Agreement of annotators beyond chance: Cohen's kappa of two, Fleiss' kappa of more, with intervals.
 
-Cohen 1960 and 1968 (weights), Fleiss 1971. An interval is a percentile bootstrap of the items.
+Cohen 1960 and 1968 (weights), Fleiss 1971. Intervals are percentile bootstraps over the items.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Weights = Literal["none", "quadratic"]
 
 @dataclass(frozen=True, slots=True)
 class Kappa:
-    """``value`` is None where it is not defined: no items, or one answer to all of them."""
+    """Agreement on ``items``; ``value`` is None where it is undefined: no items, or one answer to all."""
 
     value: float | None
     interval: Interval | None
@@ -35,9 +35,9 @@ def cohen(
     weights: Weights = "none",
     seed: int = 0,
 ) -> Kappa:
-    """Two annotators' answers to each item, both among ``categories``.
+    """Return Cohen's kappa of two annotators' answers to each item, both among ``categories``.
 
-    ``quadratic``: the categories are steps, and a difference counts by its square.
+    With ``quadratic`` weights the categories are steps of a scale, and a difference counts by its square.
     """
     import numpy as np
 
@@ -45,22 +45,22 @@ def cohen(
         return Kappa(None, None, 0)
     places = {category: index for index, category in enumerate(categories)}
     table = np.zeros((len(categories), len(categories)))
-    for one, other in pairs:
-        table[places[one], places[other]] += 1
+    for first, second in pairs:
+        table[places[first], places[second]] += 1
     steps = np.arange(len(categories))
     apart = np.abs(steps[:, None] - steps[None, :]).astype(float)
     costs = apart**2 if weights == "quadratic" else (apart > 0).astype(float)
-    drawn = resampled(np.eye(table.size), seed, table.ravel()).reshape(-1, *table.shape)
-    return _kappa(_cohen(table[None], costs), _cohen(drawn, costs), len(pairs))
+    resamples = resampled(np.eye(table.size), seed, table.ravel()).reshape(-1, *table.shape)
+    return _kappa(_cohen(table[None], costs), _cohen(resamples, costs), len(pairs))
 
 
 def fleiss(answers: Sequence[Sequence[Hashable]], categories: Sequence[Hashable], seed: int = 0) -> Kappa:
-    """The answers of all annotators to each item, as many to every one, all among ``categories``."""
+    """Return Fleiss' kappa of the answers to each item, equally many to every item, among ``categories``."""
     import numpy as np
 
     if not answers:
         return Kappa(None, None, 0)
-    counts = np.array([[list(some).count(category) for category in categories] for some in answers], float)
+    counts = np.array([[list(item).count(category) for category in categories] for item in answers], float)
     raters = counts.sum(axis=1)[0]
     differing = 1 - ((counts**2).sum(axis=1) - raters) / (raters * (raters - 1))
     rows = np.column_stack([counts, differing])
@@ -69,15 +69,17 @@ def fleiss(answers: Sequence[Sequence[Hashable]], categories: Sequence[Hashable]
 
 
 def _cohen(tables: Array, costs: Array) -> Array:
-    """The kappa of each table of joint counts; NaN where chance alone would agree on everything."""
+    """Return the kappa of each table of joint counts; NaN where chance alone would agree on everything."""
     expected = tables.sum(axis=2)[:, :, None] * tables.sum(axis=1)[:, None, :]
     total = tables.sum(axis=(1, 2))
     return _beyond_chance((tables * costs).sum(axis=(1, 2)) * total, (expected * costs).sum(axis=(1, 2)))
 
 
 def _fleiss(sums: Array, items: int, raters: float) -> Array:
-    """The kappa of each sample of ``items``, a row of ``sums``: how often each category was chosen, and last
-    how far the raters of each item differ, summed."""
+    """Return the kappa of each sample of ``items``, a row of ``sums``.
+
+    A row holds how often each category was chosen and, last, the raters' disagreement summed over items.
+    """
     shares = sums[:, :-1] / (items * raters)
     return _beyond_chance(sums[:, -1] / items, 1 - (shares**2).sum(axis=1))
 
@@ -85,16 +87,16 @@ def _fleiss(sums: Array, items: int, raters: float) -> Array:
 def _beyond_chance(differing: Array, by_chance: Array) -> Array:
     import numpy as np
 
-    found = np.full(len(by_chance), np.nan)
-    some = by_chance > 1e-12
-    found[some] = 1 - differing[some] / by_chance[some]
-    return found
+    kappas = np.full(len(by_chance), np.nan)
+    defined = by_chance > 1e-12
+    kappas[defined] = 1 - differing[defined] / by_chance[defined]
+    return kappas
 
 
-def _kappa(value: Array, drawn: Array, items: int) -> Kappa:
+def _kappa(value: Array, resamples: Array, items: int) -> Kappa:
     import numpy as np
 
     if np.isnan(value[0]):
         return Kappa(None, None, items)
-    interval = percentiles(drawn[~np.isnan(drawn)]) if items > 1 else None
+    interval = percentiles(resamples[~np.isnan(resamples)]) if items > 1 else None
     return Kappa(float(value[0]), interval, items)

@@ -1,67 +1,69 @@
-"""What annotators say of a run's cases: label consistency, relevancy, fluency, and how far they agree."""
+"""Figures of the annotators' ratings: label consistency, relevancy, fluency, and agreement."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import combinations
-from typing import Any
+from typing import TypeAlias
 
 from harness.core import DUPLICATE, Case
+from harness.report.fluency import Mean
+from harness.report.review import SCHEMA, Agreement, Consistency, Kind, Pair, Review
+from harness.report.review import Kappa as KappaFigure
 from harness.statistics import rate, wilson
 from harness.studies.fluency.figures import Value, mean
 from harness.studies.review.agreement import Kappa, cohen, fleiss
 from harness.studies.review.sheet import SCALE, TO_FILL, Rating
 from harness.studies.sampling import kind
 
+Column: TypeAlias = Callable[[Rating], Hashable]
 
-def summary(
-    ratings: Sequence[Rating], cases: Mapping[str, Case], several: bool, seed: int = 0
-) -> dict[str, Any]:
-    """``review.json``: figures by kind of case (S²LCT, equations 3 and 4, Table 3) and the agreement.
+COLUMNS: Mapping[str, Column] = {
+    "label": lambda rating: rating.label,
+    "relevance": lambda rating: rating.relevance,
+    "fluency": lambda rating: rating.fluency,
+}
+"""The answer of a rating in each column of the sheet, None where its cell was left empty."""
 
-    ``several``: the task gives a text several labels, so that consistent is only the whole set.
+
+def summary(ratings: Sequence[Rating], cases: Mapping[str, Case], several: bool, seed: int = 0) -> Review:
+    """Return the figures by kind of case (S²LCT, Equations 3 and 4, Table 3) and the agreement.
+
+    ``several``: the task gives a text several labels, so that a label is consistent only as a whole set.
     """
     kinds: dict[str, list[Rating]] = {}
     for rating in ratings:
         kinds.setdefault(kind(cases[rating.case]) or DUPLICATE, []).append(rating)
     annotators = sorted({rating.annotator for rating in ratings})
-    return {
-        "schema": 1,
-        "annotators": annotators,
-        "ratings": len(ratings),
-        "kinds": [_row(name, kinds[name], cases, several, seed) for name in sorted(kinds)],
-        "agreement": {column: _agreement(ratings, annotators, column, seed) for column in TO_FILL},
-    }
+    return Review(
+        schema=SCHEMA,
+        annotators=tuple(annotators),
+        ratings=len(ratings),
+        kinds=tuple(_row(name, kinds[name], cases, several, seed) for name in sorted(kinds)),
+        agreement={column: _agreement(ratings, annotators, column, seed) for column in TO_FILL},
+    )
 
 
-def _row(
-    name: str, ratings: Sequence[Rating], cases: Mapping[str, Case], several: bool, seed: int
-) -> dict[str, Any]:
-    scores = {
-        column: mean(
-            [
-                Value(cases[rating.case].document, float(score))
-                for rating in ratings
-                if (score := getattr(rating, column)) is not None
-            ],
-            seed,
-        )
-        for column in ("relevance", "fluency")
-    }
-    return {
-        "kind": name,
-        "cases": len({rating.case for rating in ratings}),
-        "ratings": len(ratings),
-        "label_consistency": _consistency(ratings, cases, several, seed),
-        "relevancy": _normalised(scores["relevance"]),
-        "fluency": scores["fluency"],
-    }
+def _row(name: str, ratings: Sequence[Rating], cases: Mapping[str, Case], several: bool, seed: int) -> Kind:
+    def average(column: Callable[[Rating], int | None]) -> Mean:
+        scores = [(rating.case, column(rating)) for rating in ratings]
+        values = [Value(cases[name].document, float(score)) for name, score in scores if score is not None]
+        return mean(values, seed)
+
+    return Kind(
+        kind=name,
+        cases=len({rating.case for rating in ratings}),
+        ratings=len(ratings),
+        label_consistency=_consistency(ratings, cases, several, seed),
+        relevancy=_normalised(average(lambda rating: rating.relevance)),
+        fluency=average(lambda rating: rating.fluency),
+    )
 
 
 def _consistency(
     ratings: Iterable[Rating], cases: Mapping[str, Case], several: bool, seed: int
-) -> dict[str, Any]:
-    """Equation 3: how often the annotator's label is one that is expected."""
+) -> Consistency:
+    """Return how often the annotator's label is an expected one (Equation 3)."""
     values = []
     for rating in ratings:
         case = cases[rating.case]
@@ -69,57 +71,67 @@ def _consistency(
             same = rating.label == case.expected if several else rating.label <= case.expected
             values.append(Value(case.document, float(same)))
     consistent = int(sum(value.value for value in values))
-    found = mean(values, seed)
-    independent = found["documents"] == found["n"]
-    return {
-        "n": len(values),
-        "consistent": consistent,
-        "rate": rate(consistent, len(values)),
-        "ci95": wilson(consistent, len(values)) if independent else found["ci95"],
-    }
+    average = mean(values, seed)
+    independent = average.documents == average.n
+    return Consistency(
+        n=len(values),
+        consistent=consistent,
+        rate=rate(consistent, len(values)),
+        ci95=wilson(consistent, len(values)) if independent else average.ci95,
+    )
 
 
-def _normalised(score: Mapping[str, Any]) -> dict[str, Any]:
-    """Equation 4: the mean of scores moved to 0..1."""
+def _normalised(average: Mean) -> Mean:
+    """Return the mean of the scores rescaled to 0..1 (Equation 4)."""
 
-    def moved(value: float) -> float:
+    def rescaled(value: float) -> float:
         return (value - SCALE[0]) / (SCALE[-1] - SCALE[0])
 
-    between = score["ci95"]
-    return {
-        **score,
-        "mean": None if score["mean"] is None else moved(score["mean"]),
-        "ci95": None if between is None else (moved(between[0]), moved(between[1])),
-    }
+    between = average.ci95
+    return Mean(
+        n=average.n,
+        documents=average.documents,
+        mean=None if average.mean is None else rescaled(average.mean),
+        ci95=None if between is None else (rescaled(between[0]), rescaled(between[1])),
+    )
 
 
-def _agreement(
-    ratings: Sequence[Rating], annotators: Sequence[str], column: str, seed: int
-) -> dict[str, Any]:
-    """Cohen's kappa of every two annotators with common cases and, of more than two, Fleiss' of all.
+def _agreement(ratings: Sequence[Rating], annotators: Sequence[str], name: str, seed: int) -> Agreement:
+    """Return Cohen's kappa of every two annotators with common cases and, of more than two, Fleiss' of all.
 
-    Scores are steps, so that two annotators' difference counts by its square.
+    Scores are steps of a scale, so the difference of two annotators counts by its square.
     """
-    given: dict[str, dict[str, Hashable]] = {name: {} for name in annotators}
+    column = COLUMNS[name]
+    answers: dict[str, dict[str, Hashable]] = {annotator: {} for annotator in annotators}
     for rating in ratings:
-        if (answer := getattr(rating, column)) is not None:
-            given[rating.annotator][rating.case] = answer
-    steps = column != "label"
-    said = {answer for own in given.values() for answer in own.values()}
-    categories: list[Hashable] = list(SCALE) if steps else sorted(said, key=repr)
+        if (answer := column(rating)) is not None:
+            answers[rating.annotator][rating.case] = answer
+    has_steps = name != "label"
+    labels = {answer for by_case in answers.values() for answer in by_case.values()}
+    categories: list[Hashable] = list(SCALE) if has_steps else sorted(labels, key=repr)
     pairs = []
-    for one, other in combinations(annotators, 2):
-        both = sorted(given[one].keys() & given[other].keys())
-        if both:
-            answers = [(given[one][case], given[other][case]) for case in both]
-            found = cohen(answers, categories, "quadratic" if steps else "none", seed)
-            pairs.append({"annotators": [one, other], **_plain(found)})
-    every: dict[str, Any] | None = None
-    if len(annotators) > 2:
-        common = sorted(set.intersection(*(set(own) for own in given.values())))
-        every = _plain(fleiss([[own[case] for own in given.values()] for case in common], categories, seed))
-    return {"weights": "quadratic" if steps else "none", "cohen": pairs, "fleiss": every}
+    for first, second in combinations(annotators, 2):
+        common = sorted(answers[first].keys() & answers[second].keys())
+        if common:
+            both = [(answers[first][case], answers[second][case]) for case in common]
+            kappa = cohen(both, categories, "quadratic" if has_steps else "none", seed)
+            pairs.append(
+                Pair(annotators=(first, second), items=kappa.items, kappa=kappa.value, ci95=kappa.interval)
+            )
+    return Agreement(
+        weights="quadratic" if has_steps else "none",
+        cohen=tuple(pairs),
+        fleiss=_figure(_of_all(answers, categories, seed)) if len(annotators) > 2 else None,
+    )
 
 
-def _plain(kappa: Kappa) -> dict[str, Any]:
-    return {"items": kappa.items, "kappa": kappa.value, "ci95": kappa.interval}
+def _of_all(
+    answers: Mapping[str, Mapping[str, Hashable]], categories: Sequence[Hashable], seed: int
+) -> Kappa:
+    """Return Fleiss' kappa of the cases that every annotator answered."""
+    common = sorted(set.intersection(*(set(by_case) for by_case in answers.values())))
+    return fleiss([[by_case[case] for by_case in answers.values()] for case in common], categories, seed)
+
+
+def _figure(kappa: Kappa) -> KappaFigure:
+    return KappaFigure(items=kappa.items, kappa=kappa.value, ci95=kappa.interval)

@@ -1,7 +1,8 @@
-"""The annotators' sheet: CSV that spreadsheets open, out and in.
+"""The annotators' sheet: CSV for spreadsheets, written and read.
 
-A row has an opaque id, the text, what the text should be about, and empty cells to fill. Nothing in it tells
-an original from a mutant, valid from discarded, what is expected or what a model answered.
+A row has an opaque id, the text, what the text should be about, and empty cells to fill. Nothing in it
+reveals whether a text is an original or a mutant, valid or discarded, what is expected or what a model
+answered.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ TO_FILL = ("label", "relevance", "fluency")
 SCALE = range(1, 6)
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 DELIMITERS = ",;\t"
-ENCODING = "utf-8-sig"  # spreadsheets take UTF-8 for what it is by its mark
+ENCODING = "utf-8-sig"  # spreadsheets recognise UTF-8 by its byte order mark
 
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """What one annotator said of one case; None where the cell was left empty."""
+    """The answers of one annotator to one case; None where a cell was left empty."""
 
     annotator: str
     case: str
@@ -36,16 +37,17 @@ class Rating:
 
     @property
     def empty(self) -> bool:
+        """Whether no cell was filled in."""
         return self.label is None and self.relevance is None and self.fluency is None
 
 
 def opaque(case: str) -> str:
-    """A case's id in the sheet. It begins with a letter, so that no spreadsheet takes it for a number."""
+    """Return the id of a case in the sheet; it begins with a letter, so that it is not read as a number."""
     return "t" + sha256(case.encode("utf-8", "surrogatepass")).hexdigest()[:10]
 
 
 def write(cases: Iterable[Case], about: Callable[[Case], str], seed: int) -> str:
-    """The sheet of ``cases``, in an order by chance; ``about`` says what a text should be about."""
+    """Return the sheet of ``cases`` in random order; ``about`` tells what a text should be about."""
     out = StringIO(newline="")
     writer = csv.writer(out)
     writer.writerow(COLUMNS)
@@ -56,13 +58,13 @@ def write(cases: Iterable[Case], about: Callable[[Case], str], seed: int) -> str
 
 
 def read(file: Path, cases: Mapping[str, str], labels: Iterable[str], several: bool) -> list[Rating]:
-    """What the annotator of ``file``, named by it, filled in; rows left empty are left out.
+    """Read the ratings in ``file``, whose name is the annotator's; rows left empty are skipped.
 
-    ``cases`` gives a case's own id by its opaque one; ``several``: a text may have more than one of
-    ``labels``, between semicolons. Raises ``DocumentError``, which names the file and the row (1: the first
-    below the header).
+    ``cases`` maps opaque ids to the ids of cases; ``several``: a text may have more than one of ``labels``,
+    separated by semicolons. Raises ``DocumentError``, which names the file and the row (1 is the first below
+    the header).
     """
-    known = {label.casefold(): label for label in labels}
+    by_folded = {label.casefold(): label for label in labels}
     ratings: dict[str, Rating] = {}
     for number, row in _rows(file):
         place = f"{file}: row {number}"
@@ -74,7 +76,7 @@ def read(file: Path, cases: Mapping[str, str], labels: Iterable[str], several: b
         ratings[name] = Rating(
             file.stem,
             cases[name],
-            _label(row.get("label", ""), known, several, place),
+            _label(row.get("label", ""), by_folded, several, place),
             _score(row.get("relevance", ""), "relevance", place),
             _score(row.get("fluency", ""), "fluency", place),
         )
@@ -105,13 +107,13 @@ def _rows(file: Path) -> Iterator[tuple[int, dict[str, str]]]:
         raise DocumentError(f"{file}: row {number + 1}: not CSV: {error}") from error
 
 
-def _label(cell: str, known: Mapping[str, str], several: bool, place: str) -> frozenset[str] | None:
+def _label(cell: str, by_folded: Mapping[str, str], several: bool, place: str) -> frozenset[str] | None:
     parts = [part.strip().lstrip("'") for part in (cell.split(";") if several else [cell])]
-    given = [part for part in parts if part]
-    for part in given:
-        if part.casefold() not in known:
-            raise DocumentError(f"{place}: unknown label {part!r}: write {', '.join(known.values())}")
-    return frozenset(known[part.casefold()] for part in given) or None
+    names = [part for part in parts if part]
+    for name in names:
+        if name.casefold() not in by_folded:
+            raise DocumentError(f"{place}: unknown label {name!r}: write {', '.join(by_folded.values())}")
+    return frozenset(by_folded[name.casefold()] for name in names) or None
 
 
 def _score(cell: str, column: str, place: str) -> int | None:
@@ -128,5 +130,5 @@ def _place(case: Case, seed: int) -> bytes:
 
 
 def _harmless(cell: str) -> str:
-    """A cell that no spreadsheet takes for a formula."""
+    """Return ``cell`` so that no spreadsheet takes it for a formula."""
     return f"'{cell}" if cell.startswith(FORMULA) else cell

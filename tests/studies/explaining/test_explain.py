@@ -18,8 +18,8 @@ from harness.cli import app
 from harness.errors import RunError
 from harness.folder import RunFolder
 from harness.report import explained
-from harness.studies.explaining import store
-from harness.studies.explaining.flips import Flip, Settings
+from harness.report.explained import Answered, Settings, Shrunk, Text, Word
+from harness.studies.explaining.flips import Flip
 from harness.studies.explaining.run import explain, explain_all, flips
 
 LEXICON = """
@@ -74,10 +74,10 @@ def folder(tmp_path: Path, asked: list[str]) -> RunFolder:
 
 
 @pytest.fixture
-def told(folder: RunFolder) -> Callable[..., dict[str, Any]]:
+def told(folder: RunFolder) -> Callable[..., Answered]:
     """Explains, with changed settings and budget."""
 
-    def run(names: tuple[str, ...] = (), budget: int | None = None, **settings: Any) -> dict[str, Any]:
+    def run(names: tuple[str, ...] = (), budget: int | None = None, **settings: Any) -> Answered:
         given = {"budget.max_requests": budget} if budget else {}
         configured = config.load(folder.path / "run.toml", given)
         return asyncio.run(explain(folder, configured, Settings(**settings), names))
@@ -85,62 +85,74 @@ def told(folder: RunFolder) -> Callable[..., dict[str, Any]]:
     return run
 
 
-def test_a_flip_is_shrunk_and_its_words_are_named(told: Callable[..., dict[str, Any]]) -> None:
-    first, second = sorted(told()["cases"], key=lambda one: one["case"])
-    for one in (first, second):
-        assert (one["status"], one["words_of"], one["shrunk"]["minimal"]) == ("complete", "part", True)
-        assert one["shrunk"]["answers"] == [["Positive"], ["Negative"]]
-        original, mutant = one["texts"]
-        assert (original["answer"], original["kept"]["units"]) == (["Positive"], [])
-        kept = [mutant["words"][unit] for unit in mutant["kept"]["units"]]
-        assert [(word["word"], word["changed"]) for word in kept] == [("blind", True), ("<b>man</b>", True)]
-    assert first["shrunk"]["original"] == "A man came by,"
-    assert first["shrunk"]["mutant"] == "A blind <b>man</b> came by,"
-    assert first["shrunk"]["sentences"] == [1, 3]
+def shrunk(flip: explained.Flip) -> Shrunk:
+    assert flip.shrunk is not None
+    return flip.shrunk
 
 
-def test_the_words_of_the_whole_texts_where_wanted(told: Callable[..., dict[str, Any]]) -> None:
+def enough(text: Text) -> list[Word]:
+    """The words that are enough to keep the answer."""
+    assert text.kept is not None
+    return [text.words[unit] for unit in text.kept.units]
+
+
+def test_a_flip_is_shrunk_and_its_words_are_named(told: Callable[..., Answered]) -> None:
+    first, second = sorted(told().cases, key=lambda flip: flip.case)
+    for flip in (first, second):
+        assert (flip.status, flip.words_of, shrunk(flip).minimal) == ("complete", "part", True)
+        assert shrunk(flip).answers == (("Positive",), ("Negative",))
+        original, mutant = flip.texts
+        assert (original.answer, enough(original)) == (("Positive",), [])
+        assert [(word.word, word.changed) for word in enough(mutant)] == [
+            ("blind", True),
+            ("<b>man</b>", True),
+        ]
+    assert shrunk(first).original == "A man came by,"
+    assert shrunk(first).mutant == "A blind <b>man</b> came by,"
+    assert shrunk(first).sentences == (1, 3)
+
+
+def test_the_words_of_the_whole_texts_where_wanted(told: Callable[..., Answered]) -> None:
     part, whole = told(), told(whole=True)
-    assert {one["words_of"] for one in whole["cases"]} == {"whole"}
-    for one in whole["cases"]:
-        kept = one["texts"][1]
-        assert [kept["words"][unit]["word"] for unit in kept["kept"]["units"]] == ["blind", "<b>man</b>"]
-    assert sum(one["requests"] for one in whole["cases"]) > sum(one["requests"] for one in part["cases"])
+    assert {flip.words_of for flip in whole.cases} == {"whole"}
+    for flip in whole.cases:
+        assert [word.word for word in enough(flip.texts[1])] == ["blind", "<b>man</b>"]
+    assert sum(flip.requests for flip in whole.cases) > sum(flip.requests for flip in part.cases)
 
 
 def test_every_request_is_sent_once_however_often_it_is_asked(
-    told: Callable[..., dict[str, Any]], asked: list[str]
+    told: Callable[..., Answered], asked: list[str]
 ) -> None:
     found = told()
-    assert len(asked) == len(set(asked)) == found["requests"]["sent"]
+    assert len(asked) == len(set(asked)) == found.requests.sent
     again = told()
-    assert again["cases"] == found["cases"]
-    assert again["requests"]["sent"] == 0
+    assert again.cases == found.cases
+    assert again.requests.sent == 0
     told(method="lemna")
     assert len(asked) == len(set(asked))
 
 
 def test_the_budget_ends_it_and_the_same_command_goes_on(
-    folder: RunFolder, told: Callable[..., dict[str, Any]], asked: list[str]
+    folder: RunFolder, told: Callable[..., Answered], asked: list[str]
 ) -> None:
     found = told(budget=9)
-    assert len(asked) == found["requests"]["sent"] == 9
-    partial = [one for one in found["cases"] if one["status"] == "partial"]
+    assert len(asked) == found.requests.sent == 9
+    partial = [flip for flip in found.cases if flip.status == "partial"]
     assert partial
-    assert {one["reason"] for one in partial} == {"the budget of 9 requests is used up"}
+    assert {flip.reason for flip in partial} == {"the budget of 9 requests is used up"}
     for _ in range(20):
         before = len(asked)
         found = told(budget=9)
         assert len(asked) - before <= 9
-        if all(one["status"] == "complete" for one in found["cases"]):
+        if all(flip.status == "complete" for flip in found.cases):
             break
-    assert all(one["status"] == "complete" for one in found["cases"])
+    assert all(flip.status == "complete" for flip in found.cases)
     assert len(asked) == len(set(asked))
-    (folder.path / store.NAME).unlink()
-    assert told()["cases"] == found["cases"]
+    (folder.path / explained.NAME).unlink()
+    assert told().cases == found.cases
 
 
-def test_a_flip_that_is_gone_is_said_to_be(folder: RunFolder, told: Callable[..., dict[str, Any]]) -> None:
+def test_a_flip_that_is_gone_is_said_to_be(folder: RunFolder, told: Callable[..., Answered]) -> None:
     (folder.path.parent / "cache.sqlite").unlink()
     module = folder.path.parent / "scripted_explained_model.py"
     import importlib
@@ -149,10 +161,10 @@ def test_a_flip_that_is_gone_is_said_to_be(folder: RunFolder, told: Callable[...
     module.write_text("def answer(text):\n    return 'Positive'\n", encoding="utf-8")
     sys.modules.pop("scripted_explained_model")
     importlib.invalidate_caches()
-    assert {one["status"] for one in told()["cases"]} == {"gone"}
+    assert {flip.status for flip in told().cases} == {"gone"}
 
 
-def test_a_case_that_is_not_biased_is_an_error(told: Callable[..., dict[str, Any]]) -> None:
+def test_a_case_that_is_not_biased_is_an_error(told: Callable[..., Answered]) -> None:
     with pytest.raises(RunError, match="'a#0' is not among the biased ones"):
         told(("a#0",))
 
@@ -160,31 +172,31 @@ def test_a_case_that_is_not_biased_is_an_error(told: Callable[..., dict[str, Any
 def test_a_wrong_answer_with_nothing_to_compare_it_with_has_a_cause(folder: RunFolder) -> None:
     wrong, same = "A blind man.", "Oh. A blind man."
     audit = assemble(config.load(folder.path / "run.toml"))
-    found: list[Any] = []
+    found: list[explained.Flip] = []
     wanted = [
         Flip("x", wrong),
         Flip("y", same, "x", wrong, expected=True),
         Flip("z", wrong, "w", "A man.", True),
     ]
     asyncio.run(explain_all(audit, Settings(), wanted, found.append))
-    alone, seed, passed = sorted(found, key=lambda one: str(one["case"]))
-    for one in (alone, seed):
-        assert (one["status"], one["shrunk"], len(one["texts"])) == ("complete", None, 1)
-        (text,) = one["texts"]
-        assert [text["words"][unit]["word"] for unit in text["kept"]["units"]] == ["blind", "man."]
-    assert (passed["words_of"], len(passed["texts"])) == ("whole", 2)
-    assert passed["shrunk"]["mutant"] == wrong
+    alone, seed, passed = sorted(found, key=lambda flip: flip.case)
+    for flip in (alone, seed):
+        assert (flip.status, flip.shrunk, len(flip.texts)) == ("complete", None, 1)
+        assert [word.word for word in enough(flip.texts[0])] == ["blind", "man."]
+    assert (passed.words_of, len(passed.texts)) == ("whole", 2)
+    assert shrunk(passed).mutant == wrong
 
 
-def test_one_case_of_a_run(folder: RunFolder, told: Callable[..., dict[str, Any]]) -> None:
+def test_one_case_of_a_run(folder: RunFolder, told: Callable[..., Answered]) -> None:
     name = next(flip.case for flip in flips(folder, (), 9) if flip.case.startswith("b"))
-    assert [one["case"] for one in told((name,))["cases"]] == [name]
+    assert [flip.case for flip in told((name,)).cases] == [name]
 
 
 def test_another_file_of_that_name_is_an_error(folder: RunFolder) -> None:
-    (folder.path / store.NAME).write_text("[]", encoding="utf-8")
-    with pytest.raises(RunError, match="delete it"):
-        store.read(folder.path)
+    for content in ("[]", "{}", '{"schema": 9, "settings": {}, "cases": []}'):
+        (folder.path / explained.NAME).write_text(content, encoding="utf-8")
+        with pytest.raises(RunError, match="delete it"):
+            explained.load(folder.path)
 
 
 def test_the_command_writes_the_report_with_words_escaped(folder: RunFolder) -> None:

@@ -18,7 +18,7 @@ from harness.audit import pipeline
 from harness.cli import app
 from harness.folder import RunFolder
 from harness.report import explained
-from harness.studies.explaining.flips import Settings
+from harness.report.explained import Settings
 from harness.studies.explaining.run import explain
 
 MODEL = '''
@@ -61,11 +61,11 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., c
 
 
 def explanation(configuration: config.RunConfig, **more: Any) -> dict[str, Any]:
-    """The one flip of a run, explained."""
+    """The one flip of a run, explained, as JSON."""
     asyncio.run(pipeline.run(configuration))
     folder = RunFolder.ended(Path(configuration.out or ""))
-    (case,) = asyncio.run(explain(folder, configuration, Settings(**more)))["cases"]
-    return dict(case)
+    (flip,) = asyncio.run(explain(folder, configuration, Settings(**more))).cases
+    return flip.model_dump(mode="json")
 
 
 def contributions(text: dict[str, Any]) -> dict[str, float]:

@@ -42,7 +42,7 @@ def reduce(units: int, fails: Failing, limit: int = 10_000) -> tuple[Reduced, li
 def test_a_monotone_oracle_gives_its_one_minimum(case: tuple[int, set[int]]) -> None:
     units, needed = case
     found, _ = reduce(units, lambda some: needed <= some)
-    assert (list(found.kept), found.minimal) == (sorted(needed), True)
+    assert (list(found.units), found.minimal) == (sorted(needed), True)
 
 
 @given(st.integers(1, 14), st.integers(0, 10**6))
@@ -53,7 +53,7 @@ def test_what_is_left_fails_and_no_unit_of_it_can_go(units: int, seed: int) -> N
         return some == whole or (bool(some) and hash((seed, tuple(sorted(some)))) % 3 == 0)
 
     found, _ = reduce(units, fails)
-    kept = frozenset(found.kept)
+    kept = frozenset(found.units)
     assert found.minimal
     assert fails(kept)
     assert len(kept) == 1 or not any(fails(kept - {unit}) for unit in kept)
@@ -64,8 +64,8 @@ def test_the_limit_of_tests_holds_and_the_best_so_far_still_fails(units: int, li
     needed = frozenset(range(0, units, 2))
     found, asked = reduce(units, lambda some: needed <= some, limit)
     assert len(asked) == found.tests <= limit
-    assert needed <= frozenset(found.kept)
-    assert not found.minimal or frozenset(found.kept) == needed
+    assert needed <= frozenset(found.units)
+    assert not found.minimal or frozenset(found.units) == needed
 
 
 def test_no_set_is_asked_about_twice() -> None:
@@ -96,7 +96,7 @@ def test_both_texts_keep_the_same_sentences_and_clauses() -> None:
         "We met a man, and it was bad.",
         "We met a woman, and it was bad.",
     )
-    assert found.answers == (["Positive"], ["Negative"])
+    assert found.answers == (("Positive",), ("Negative",))
     assert (found.sentences, found.clauses, found.minimal) == ((1, 4), (2, 3), True)
 
 

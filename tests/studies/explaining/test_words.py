@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.report.explained import Kept
 from harness.studies.explaining.answers import Answer, Score
 from harness.studies.explaining.masking import masking
 from harness.studies.explaining.occlusion import Contributions, occlusion
-from harness.studies.explaining.rootcause import RootCause, root_cause
+from harness.studies.explaining.rootcause import root_cause
 from harness.studies.explaining.shapley import shapley
 from harness.studies.explaining.surrogate import surrogate
 from tests.studies.explaining.oracles import (
@@ -111,8 +112,8 @@ def test_of_equal_words_those_that_were_changed_come_first() -> None:
     assert Contributions("answer", [0.0, 1.0, 1.0, 0.0]).order({2, 3}) == [2, 1, 3, 0]
 
 
-def cause(ask: Scripted, text: str, answer: Answer, threshold: float = 0.9) -> RootCause | None:
-    async def found() -> RootCause | None:
+def cause(ask: Scripted, text: str, answer: Answer, threshold: float = 0.9) -> Kept | None:
+    async def found() -> Kept | None:
         made = masking(text)
         by = await occlusion(ask, made, answer)
         return await root_cause(ask, made, by.order(), answer, threshold)
@@ -124,7 +125,9 @@ def cause(ask: Scripted, text: str, answer: Answer, threshold: float = 0.9) -> R
 def test_the_words_planted_are_the_words_found(needed: set[str]) -> None:
     ask = labels_only(lambda said: needed <= said)
     found = cause(ask, "a b c d e f g h i j", YES)
-    assert found == RootCause(sorted("abcdefghij".index(word) for word in needed), None, True)
+    assert found is not None
+    assert found.units == tuple(sorted("abcdefghij".index(word) for word in needed))
+    assert (found.probability, found.minimal) == (None, True)
 
 
 def test_words_are_unmasked_until_the_answer_is_sure_enough() -> None:
@@ -132,22 +135,24 @@ def test_words_are_unmasked_until_the_answer_is_sure_enough() -> None:
     text, bias = "It was good, fine and nice.", -0.5
     sure = cause(linear(weights, bias), text, YES, 0.85)
     assert sure is not None
-    assert list(sure.kept) == [2, 3]
+    assert list(sure.units) == [2, 3]
     assert sure.probability is not None
     assert 0.85 <= sure.probability == pytest.approx(1 / (1 + 2.718281828459045**-2.0))
     less = cause(linear(weights, bias), text, YES, 0.7)
     assert less is not None
-    assert list(less.kept) == [2]
+    assert list(less.units) == [2]
 
 
 def test_a_text_that_is_less_sure_than_asked_for_needs_its_own_probability() -> None:
     found = cause(linear({"good": odds_of(0.6)}), "It was good.", YES, 0.99)
     assert found is not None
-    assert list(found.kept) == [2]
+    assert list(found.units) == [2]
 
 
 def test_an_answer_that_needs_no_word_is_said_to_need_none() -> None:
-    assert cause(labels_only(lambda said: True), "a b c", YES) == RootCause([], None, True)
+    assert cause(labels_only(lambda said: True), "a b c", YES) == Kept(
+        units=(), probability=None, minimal=True
+    )
 
 
 def test_an_answer_that_is_another_one_now_has_no_cause() -> None:
@@ -204,7 +209,7 @@ def test_a_score_is_kept_on_its_side_of_the_middle(rival: float | None, kept: li
         assert not Score(0.3, rival).keeper(rated(0.3), 0.9)(rated(0.31))
         return
     assert found is not None
-    assert [TEXT.split()[unit] for unit in found.kept] == kept
+    assert [TEXT.split()[unit] for unit in found.units] == kept
     assert found.probability is None
     assert found.score == pytest.approx(0.5 + sum(RATES[word] for word in kept))
 
