@@ -108,7 +108,7 @@ def _pairs(files: tuple[Path, ...], attribute: str | None) -> tuple[str, tuple[s
         folders = {(file if file.is_dir() else file.parent).resolve().name: None for file in files}
         if len(folders) > 1:
             raise click.UsageError(
-                f"files from several folders ({', '.join(folders)}): import each folder by itself, or name their"
+                f"files from several folders ({', '.join(folders)}): import each by itself, or name their"
                 " common attribute with --attribute"
             )
         attribute = next(iter(folders))

@@ -74,7 +74,7 @@ def _models(runs: Sequence[Run]) -> Section:
             ]
         )
     columns = ("run", "model", "task", "suite", "answers read", "accuracy", "self-flips")
-    note = "Self-flips: how often the same text gets a different answer when asked again; an en dash: not measured."
+    note = "Self-flips: how often a text gets a different answer when asked again; an en dash: not measured."
     return Section("The runs", table=Table(columns, rows), notes=[note])
 
 
@@ -143,7 +143,7 @@ class _Diverse(Block):
     tests: tuple[Mapping[str, object], ...] = ()
 
     def failed(self, kind: str) -> tuple[int, int]:
-        """Return the numbers of failed and judged cases of one role, or of all tests if the suite has no roles."""
+        """Return the numbers of failed and judged cases of one role, or of all tests without roles."""
         roles = [row for row in self.capabilities if f"{kind}s_failed" in row]
         if roles:
             return _total(roles, f"{kind}s_failed"), _total(roles, f"{kind}s")

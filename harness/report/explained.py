@@ -46,7 +46,7 @@ class Kept(Block):
 
 
 class Text(Block):
-    """One of the two texts: its answer, the contribution of each word by ``measure``, and the sufficient words.
+    """One of the two texts: its answer, each word's contribution by ``measure``, and the sufficient words.
 
     ``compared`` is the answer of the other text.
     """

@@ -163,7 +163,7 @@ def answer_counts(answers: pl.LazyFrame) -> Answers:
 
 
 def first_reply(answers: pl.LazyFrame, outcome: str) -> str | None:
-    """Return the first reply with this ``outcome``, or the reason why it is missing; None if there is none."""
+    """Return the first reply with this ``outcome``, or why it is missing; None if there is none."""
     import polars as pl
 
     replies = answers.filter(pl.col("outcome") == outcome).select("reply").head(1).collect()["reply"]
@@ -171,10 +171,10 @@ def first_reply(answers: pl.LazyFrame, outcome: str) -> str | None:
 
 
 def accuracy(cases: pl.LazyFrame, answers: pl.LazyFrame) -> Accuracy | None:
-    """Return the accuracy on the originals whose answers were read (HINTER, Table 5); None without gold labels.
+    """Return the accuracy on originals whose answers were read (HINTER, Table 5); None without gold labels.
 
-    ``rate`` is the share of answers that equal the gold set exactly. ``micro_f1`` is over all labels together,
-    ``macro_f1`` the mean over the labels that occur in gold labels or answers.
+    ``rate`` is the share of answers that equal the gold set exactly. ``micro_f1`` is over all labels
+    together, ``macro_f1`` the mean over the labels that occur in gold labels or answers.
     """
     import polars as pl
 

@@ -1,8 +1,8 @@
 """The gate of ``--fail-above``: whether a rate is above a limit, if enough tests are decided to tell.
 
-Undetermined tests could have gone either way. A row is certainly crossed if it would be with all of them benign,
-and certainly passed if it would be with all of them biased. In between, the observed rate decides, provided that
-at least ``GATE_DECIDED`` of the row's tests are decided.
+Undetermined tests could have gone either way. A row is certainly crossed if it would be with all of them
+benign, and certainly passed if it would be with all of them biased. In between, the observed rate decides,
+provided that at least ``GATE_DECIDED`` of the row's tests are decided.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ AXES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 
 
 def render(folder: RunFolder, summary: Summary, limit: int = MAX_CARDS) -> str:
-    """Return the page of the run in ``folder``, with at most ``limit`` cards plus those of explained cases."""
+    """Return the page of the run in ``folder``: at most ``limit`` cards plus those of explained cases."""
     chosen, total = choose(folder.scan("verdicts"), limit)
     explanations = explained.read(folder.path)
     chosen += [case for case in explanations if case not in set(chosen)]

@@ -33,8 +33,8 @@ def results(
     """Return a row for each set of attributes changed together, atomic first (HINTER, RQ1).
 
     A difference between two scores is not a finding by itself, so paired scores have no row here.
-    ``confirmed`` tells whether flips were asked again; the number confirmed is None otherwise. ``asked_again``
-    is the table of noise, for the excess of flips over self-flips.
+    ``confirmed`` tells whether flips were asked again; the number confirmed is None otherwise.
+    ``asked_again`` is the table of noise, for the excess of flips over self-flips.
     """
     counts = _by_original(verdicts)
     parted = {key: rows for (key,), rows in counts.group_by("key", maintain_order=True)}
@@ -131,8 +131,8 @@ def _result(
 def _excess(
     rows: pl.DataFrame, repeated: Mapping[str, tuple[int, int]]
 ) -> tuple[float | None, Interval | None, float | None]:
-    """Return the excess of the flip rate over the self-flip rate of the same originals, its interval, and the p
-    of no excess; all None if noise was not measured.
+    """Return the excess of the flip rate over the self-flip rate of the same originals, its interval, and the
+    p of no excess; all None if noise was not measured.
 
     The interval is by original, or Newcombe's if that is a point or unavailable.
     """

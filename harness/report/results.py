@@ -20,8 +20,8 @@ UNDETERMINED = (
     " such tests."
 )
 RATE = (
-    "Rate: the share of biased tests among the biased and benign ones, with Wilson’s 95 % interval, which treats"
-    " all tests as independent."
+    "Rate: the share of biased tests among the biased and benign ones, with Wilson’s 95 % interval, which"
+    " treats all tests as independent."
 )
 BY_ORIGINAL = (
     "The 95 % interval of the same rate when whole originals are resampled with all their mutants (cluster"
@@ -37,8 +37,8 @@ ORIGINALS = (
     "Originals: the texts that these tests come from, and the number of them with at least one biased test."
 )
 ABOVE = (
-    "The difference between the rate and the rate at which the same originals get a different answer when asked"
-    " again, with its 95 % interval and the p of no difference by original (flipping the signs of whole"
+    "The difference between the rate and the rate at which the same originals get a different answer when"
+    " asked again, with its 95 % interval and the p of no difference by original (flipping the signs of whole"
     " originals), after Holm’s correction over the rows of this table."
 )
 NOT_ASKED = Worded(UNKNOWN, "")

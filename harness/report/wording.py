@@ -108,7 +108,8 @@ def missing(summary: Summary) -> list[str]:
         lines = [f"This run is partial: it stopped before the model had answered all texts. {again}"]
     else:
         lines = [
-            "This run is partial: some requests failed permanently. Run the same command again to retry only those."
+            "This run is partial: some requests failed permanently. "
+            "Run the same command again to retry only those."
         ]
     if absent := max(0, cases - summary.answers.total):
         were = "was" if absent == 1 else "were"
@@ -165,8 +166,8 @@ def chosen(summary: Summary) -> str:
         return ""
     requests = counted(summary.adaptive.asked, "request")
     return (
-        f"An adaptive budget ({requests}) chose the mutants most likely to show a bias: the rates below describe "
-        "only these mutants and are not estimates for any others."
+        f"An adaptive budget ({requests}) chose the mutants most likely to show a bias: the rates below "
+        "describe only these mutants and are not estimates for any others."
     )
 
 
