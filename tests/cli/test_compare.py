@@ -149,7 +149,7 @@ def test_what_cannot_be_compared_is_said(audit: Callable[..., None], work: Path)
         (("even", "nowhere"), RunError, "nowhere: there is no such run or score file"),
         (("even", "unended"), RunError, "unended has no summary.json"),
         (("even", "./even"), RunError, "even is given twice"),
-        (("even", "broken"), RunError, "'suite' is missing: not the summary of a run"),
+        (("even", "broken"), RunError, "'schema' is missing: not the summary of a run"),
         (("even", "ids.csv"), RunError, "even has no scores of the suite eec"),
         (("ids.csv", "scores.csv"), DocumentError, "none of its 1 ids is in the corpus"),
     ):
