@@ -270,19 +270,25 @@ def _nothing(summary: Summary) -> str:
     if tests:
         cause = unread(summary.answers)
         why = f": {cause}" if cause else ", because answers are missing"
-        return f"None of the {counted(tests, 'test')} could be decided{why}."
+        none = "The only test could not" if tests == 1 else f"None of the {counted(tests, 'test')} could"
+        return f"{none} be decided{why}."
     if _stopped(summary):
         return "The run stopped before any test was judged."
     where = counted(documents.read, "document")
     if not documents.eligible and summary.nouns.eligible:
         names = listed(summary.attributes or ())
         about = f" for {names}" if names else ""
-        return f"No term{about} was found in {where}, so nothing was tested."
+        return f"None of the terms{about} was found in {where}, so nothing was tested."
     if not cases.generated:
         sources = counted(documents.eligible, "document") if documents.eligible else where
         return f"No {case}s were generated from {sources}, so nothing was tested."
     if not cases.valid:
-        return f"None of the {counted(cases.generated, case)} generated was valid, so nothing was tested."
+        none = (
+            f"The only {case} was not"
+            if cases.generated == 1
+            else f"None of the {cases.generated:,} {case}s was"
+        )
+        return f"{none} valid, so nothing was tested."
     return f"No answers to the {counted(cases.valid, case)} could be judged."
 
 
