@@ -41,8 +41,8 @@ OF_SUITE, OF_MODEL = "suite_options", "model_options"
 kind of model, ``[model.KIND]``."""
 
 GATE = (
-    "Exit 1 if any rate is above RATE (0 to 1), 3 if too few tests could be decided to tell (fewer than 80 %"
-    " of a row whose undetermined tests could tip it)."
+    "Exit with 1 if any rate is above RATE (0 to 1), with 3 if too few tests could be decided to tell (fewer"
+    " than 80 % of a row whose undetermined tests could tip it)."
 )
 
 
@@ -53,17 +53,17 @@ class RunConfig(Options):
         default="imdb", description="What to ask about the texts (hinter tasks), or a task file."
     )
     suite: str = Field(default="hinter", description="The test method (hinter suites).")
-    seed: int = Field(default=0, description="For every choice made by chance.")
+    seed: int = Field(default=0, description="The seed of every random choice.")
     out: str | None = Field(default=None, description="The run folder [runs/…, named by the settings].")
     cache: str | None = Field(default=None, description="The response cache [cache/responses.sqlite].")
-    prompt: str | None = Field(default=None, description="A prompt file of your own, TOML.")
-    shots: NotNegative = Field(default=0, description="How many of the prompt's examples to send.")
+    prompt: str | None = Field(default=None, description="Your own prompt file (TOML).")
+    shots: NotNegative = Field(default=0, description="The number of the prompt's examples to send.")
     repeats: NotNegative = Field(default=0, description="Ask each original K more times, to measure noise.")
     confirm: NotNegative = Field(default=0, description="Ask K more times wherever an answer changes.")
     batch: Annotated[bool, Flag("--batch")] = Field(
-        default=False, description="Through the endpoint's batch API; resumable."
+        default=False, description="Use the endpoint's batch API; resumable."
     )
-    workers: Positive = Field(default=1, description="Processes that make the cases.")
+    workers: Positive = Field(default=1, description="The number of processes that generate cases.")
     fail_above: float | None = Field(default=None, ge=0, le=1, description=GATE)
     documents: Annotated[Documents, TOML_ALONE] = Documents()
     task_options: Annotated[TaskOptions, TOML_ALONE] = TaskOptions()

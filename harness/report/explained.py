@@ -91,12 +91,12 @@ class _File(Block):
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A word's contribution; ``share`` is in percent of the largest; ``kept`` words suffice together."""
+    """A word's contribution; ``share`` is in percent of the largest; ``sufficient`` words keep the answer."""
 
     word: str
     value: float
     share: float
-    kept: bool
+    sufficient: bool
     changed: bool
 
 
@@ -111,7 +111,7 @@ class Words:
     unit: str
     bars: Sequence[Bar]
     more: int
-    kept: str
+    sufficient: str
     decide: bool
 
 
@@ -161,10 +161,10 @@ def lines(flip: Flip) -> Iterator[str]:
         for _, answer, pieces in explanation.shrunk:
             yield f"    {answer}: {' '.join(''.join(piece.text for piece in pieces).split())}"
     for text in explanation.texts:
-        yield f"  {text.title}; words of {explanation.of} that keep it: {text.kept}"
+        yield f"  {text.title}; words of {explanation.of} that keep it: {text.sufficient}"
         for bar in text.bars:
             line = ("#" if bar.value >= 0 else "-") * round(abs(bar.share) / 5)
-            marks = ("*" if bar.changed else " ") + ("+" if bar.kept else " ")
+            marks = ("*" if bar.changed else " ") + ("+" if bar.sufficient else " ")
             yield f"    {marks} {bar.word:<20.20} {bar.value:+8.3f} {line}".rstrip()
 
 

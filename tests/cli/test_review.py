@@ -73,7 +73,7 @@ def test_out_and_in(work: Path) -> None:
         (["import", "run", "none.csv"], "none.csv: No such file"),
         (["import", "run", "bad.csv"], "bad.csv: row 1: no case of this run has the id 'x'"),
         (["import", "run", "empty.csv"], "empty.csv: nothing is filled in"),
-        (["import", "run", "bad.csv", "other/bad.csv"], "two sheets have one name"),
+        (["import", "run", "bad.csv", "other/bad.csv"], "two sheets have the same file name"),
     ],
 )
 def test_errors_are_one_line(work: Path, arguments: list[str], says: str) -> None:

@@ -419,7 +419,7 @@ def test_headline_with_what_is_not_known() -> None:
         "no single attribute alone shows them."
     )
     assert "none is hidden" in told(row(tests=9, biased=2))
-    assert "is not known" in told(row(tests=9, biased=2, hidden_undetermined=2))
+    assert "is unknown" in told(row(tests=9, biased=2, hidden_undetermined=2))
     assert "no two answers" in told(row(tests=4, undetermined=4), row("gender", tests=4))
 
 
@@ -484,5 +484,5 @@ def test_noise_is_told_or_said_to_be_unknown() -> None:
     assert "did not measure" in wording.noise(summary_of())
     flips = {"repeats": 3, "originals": 80, "answers": 240, "flips": 12, "rate": 0.05, "ci95": (0.02, 0.12)}
     assert wording.noise(summary_of(noise=flips)).endswith(
-        "12 of 240 answers to 80 originals asked again (5.0 %, 95 % interval 2.0 to 12.0 %)."
+        "12 of 240 repeated answers to 80 originals (5.0 %, 95 % interval 2.0 to 12.0 %)."
     )
