@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal, get_args
+from typing import Annotated, ClassVar, Literal, get_args
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -161,7 +161,7 @@ class TaskOptions(Options):
 
     @field_validator("labels", mode="before")
     @classmethod
-    def _listed(cls, value: Any) -> Any:
+    def _listed(cls, value: object) -> object:
         if not isinstance(value, str):
             return value
         parts = value.split(";" if ";" in value else ",")
@@ -177,7 +177,7 @@ class TaskOptions(Options):
         return value
 
     @property
-    def given(self) -> dict[str, Any]:
+    def given(self) -> dict[str, object]:
         return self.model_dump(exclude_none=True)
 
 
