@@ -420,7 +420,7 @@ def test_headline_with_what_is_not_known() -> None:
     )
     assert "none is hidden" in told(row(tests=9, biased=2))
     assert "is unknown" in told(row(tests=9, biased=2, hidden_undetermined=2))
-    assert "no two answers" in told(row(tests=4, undetermined=4), row("gender", tests=4))
+    assert "no comparable pair of answers" in told(row(tests=4, undetermined=4), row("gender", tests=4))
 
 
 @pytest.mark.parametrize(
