@@ -31,8 +31,8 @@ FLOORS = (
         "language.surface",
         "language.trees",
     ),
-    ("language.differences", "language.entities", "language.person_names", "models.wire"),
-    ("language.mentions", "models.contract"),
+    ("dialect", "language.differences", "language.entities", "language.person_names"),
+    ("language.mentions", "model"),
     # The door of suites and models.
     ("plugins",),
     # Edges: files, parsers, models, the response cache.

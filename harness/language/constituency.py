@@ -146,8 +146,8 @@ def projected(read: ParsedText) -> tuple[Tree, ...]:
 def projective(read: ParsedText) -> ParsedText:
     """Return ``read`` with each arc that crosses another lifted to the nearest head where it crosses none.
 
-    A phrase is then a stretch of words, as a tree needs (Nivre and Nilsson 2005, "Pseudo-Projective Dependency
-    Parsing", section 2). The shortest such arc is lifted first.
+    A phrase is then a stretch of words, as a tree needs (Nivre and Nilsson 2005, "Pseudo-Projective
+    Dependency Parsing", section 2). The shortest such arc is lifted first.
     """
     heads = [token.head for token in read.tokens]
 

@@ -16,9 +16,9 @@ from harness.audit.assembly import Audit, assemble
 from harness.audit.batching.missing import Lines, Missing, examine
 from harness.config import RunConfig
 from harness.core import Failure, JsonObject, Reply, canonical
+from harness.dialect import Choices, Dialect
 from harness.errors import ConfigError, EndpointError, Transient
 from harness.models import wire
-from harness.models.wire import Choices, Dialect
 
 NOT_EXECUTED = 0  # stands for the status of a request that no server saw
 OWN_SERVER: Mapping[str, Choices] = {"vllm": "structured_outputs"}
