@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal, get_args
+from typing import Annotated, ClassVar, Literal, get_args
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -161,7 +161,7 @@ class TaskOptions(Options):
 
     @field_validator("labels", mode="before")
     @classmethod
-    def _listed(cls, value: Any) -> Any:
+    def _listed(cls, value: object) -> object:
         if not isinstance(value, str):
             return value
         parts = value.split(";" if ";" in value else ",")
@@ -177,16 +177,20 @@ class TaskOptions(Options):
         return value
 
     @property
-    def given(self) -> dict[str, Any]:
+    def given(self) -> dict[str, object]:
         return self.model_dump(exclude_none=True)
 
 
 class Price(Options):
     """USD per million tokens."""
 
-    input: float = Field(ge=0)
-    output: float = Field(ge=0)
-    cached_input: float | None = Field(default=None, ge=0)
+    input: Annotated[float, TOML_ALONE] = Field(ge=0, description="A million prompt tokens, in USD.")
+    output: Annotated[float, TOML_ALONE] = Field(ge=0, description="A million completion tokens, in USD.")
+    cached_input: Annotated[float | None, TOML_ALONE] = Field(
+        default=None,
+        ge=0,
+        description="A million prompt tokens that the provider read from its cache, in USD [as input].",
+    )
 
 
 class ModelSettings(Options):
@@ -203,18 +207,28 @@ class ModelSettings(Options):
         default=None, description="The environment variable that holds the API key."
     )
     api_key_file: str | None = Field(default=None, description="A file that holds the API key.")
-    api_version: Annotated[str | None, TOML_ALONE] = None
-    context: Annotated[Positive | None, TOML_ALONE] = None
+    api_version: Annotated[str | None, TOML_ALONE] = Field(
+        default=None, description="The API version of a deployment on Azure OpenAI."
+    )
+    context: Annotated[Positive | None, TOML_ALONE] = Field(
+        default=None, description="Tokens of prompt and answer together; texts that do not fit are shortened."
+    )
     model_file: str | None = Field(default=None, description="Your own GGUF file for local:smollm2.")
-    revision: Annotated[str | None, TOML_ALONE] = None
+    revision: Annotated[str | None, TOML_ALONE] = Field(
+        default=None, description="The model's revision: a branch, a tag or a commit."
+    )
     choices: Annotated[
         Literal["auto", "structured_outputs", "grammar", "json_schema", "none"], TOML_ALONE
-    ] = "auto"
+    ] = Field(default="auto", description="How an endpoint is held to the labels; auto finds out.")
     concurrency: Positive | Literal["auto"] = Field(
         default="auto", description="The number of concurrent requests, or auto."
     )
-    requests_per_minute: Annotated[float | None, TOML_ALONE] = Field(default=None, gt=0)
-    tokens_per_minute: Annotated[float | None, TOML_ALONE] = Field(default=None, gt=0)
+    requests_per_minute: Annotated[float | None, TOML_ALONE] = Field(
+        default=None, gt=0, description="Send at most so many requests a minute."
+    )
+    tokens_per_minute: Annotated[float | None, TOML_ALONE] = Field(
+        default=None, gt=0, description="Send at most so many tokens a minute, prompt and answer."
+    )
     price: Annotated[Price | None, TOML_ALONE] = None
 
 

@@ -510,7 +510,7 @@ def test_the_commands(
     app.main(["export-batch", str(asked), *options], standalone_mode=False)
     printed = capsys.readouterr().out
     assert f"{asked}: 12 requests" in printed
-    assert "not held to the labels" in printed
+    assert "not limited to the labels" in printed
     answers.write_bytes(vllm_run_batch(list(batch_files.lines(asked)), biased) + b"\nnot a line\n")
     code = app.main(["import-batch", str(answers), "--cache", str(cache)], standalone_mode=False)
     said = capsys.readouterr()
