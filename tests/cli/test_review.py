@@ -51,7 +51,7 @@ def test_out_and_in(work: Path) -> None:
     assert b"Parsing positive sentiment in (question, no) form" in sheet
     again = hinter(work, "review", "export", "run")
     assert (again.returncode, again.stderr.count("\n")) == (2, 1)
-    assert "perhaps filled in" in again.stderr
+    assert "may be filled in" in again.stderr
 
     files = [answers(work, "ann", "Positive"), answers(work, "bob", "Negative")]
     done = hinter(work, "review", "import", "run", *files)
