@@ -64,7 +64,7 @@ def tasks() -> list[str]:
     return sorted(_points(TASK_GROUP))
 
 
-def task(name: str, options: Mapping[str, Any] | None = None) -> Task:
+def task(name: str, options: Mapping[str, object] | None = None) -> Task:
     """Return the task called ``name``, or in the file ``name``, made to ``options`` ([task_options]).
 
     ``options`` None: as it is listed. Raises ``TaskError``, or ``ConfigError`` for an option.
@@ -80,7 +80,7 @@ def task_digest(name: str) -> str | None:
     return TaskFile(name).digest if is_file(name) else None
 
 
-def _configured(task: Task, options: Mapping[str, Any] | None) -> Task:
+def _configured(task: Task, options: Mapping[str, object] | None) -> Task:
     if options is None:
         return task
     unknown = sorted(options.keys() - set(task.options))

@@ -220,7 +220,7 @@ def test_check_shows_every_version(hinter: Hinter) -> None:
 def test_check_names_the_suite_that_makes_nothing_of_a_text(hinter: Hinter) -> None:
     done = hinter("check", "The book.", "--model", "local:vader", "--suite", "biasfinder")
     assert done.returncode == 0
-    assert done.stderr == "suite 'biasfinder' makes no version of this text\n"
+    assert done.stderr == "suite 'biasfinder' generates no version of this text\n"
 
 
 def test_lists(hinter: Hinter) -> None:

@@ -89,7 +89,7 @@ def test_help_has_a_heading_for_each_suite(hinter: Hinter, work: Path) -> None:
     assert (
         "Not listed: harness.suites: 'broken' of package broken_package does not load: ZeroDivision" in said
     )
-    assert "--seed of suite 'clash', which is taken: set clash.seed in the TOML" in " ".join(
+    assert "--seed of suite 'clash', because the name is taken: set clash.seed in the TOML" in " ".join(
         done.stdout.split()
     )
 

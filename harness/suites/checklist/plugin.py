@@ -14,11 +14,13 @@ class CheckListOptions(Options):
     """``[checklist]``: the file of tests and how many cases of each at most; with a parser, how diverse their
     syntax is."""
 
-    tests: str | None = Field(default=None, description="The file of tests, JSON lines.")
+    tests: str | None = Field(default=None, description="The file of tests (JSON lines).")
     limit: Annotated[Positive | None, Flag("--cases-per-test")] = Field(
         default=None, description="At most N cases of each test."
     )
-    parser: str = Field(default="none", description="With one, how diverse the syntax of the texts is.")
+    parser: str = Field(
+        default="none", description="A parser to measure the syntactic diversity of the texts."
+    )
 
 
 def make(options: CheckListOptions, kit: Kit) -> Suite:
