@@ -1,7 +1,7 @@
-"""A run's configuration: TOML and options in, a checked ``RunConfig`` out.
+"""Turn a TOML file and command-line options into a checked ``RunConfig``.
 
-The one place where a user's settings become ours. Unknown keys are errors that name the key. The sections
-that every run has are in ``settings``; that of its suite holds the options of the suite's plug-in.
+Unknown keys are errors that name the key. The sections that every run has are in ``settings``; the section of
+its suite holds the options of the suite's plug-in.
 """
 
 from __future__ import annotations
@@ -37,28 +37,30 @@ if TYPE_CHECKING:
 Settings = TypeVar("Settings", bound=Options)
 
 OF_SUITE, OF_MODEL = "suite_options", "model_options"
-"""The fields that hold the section of the chosen suite, ``[NAME]`` in the TOML, and the table of the chosen
-kind of model, ``[model.KIND]``."""
+"""The fields for the section of the chosen suite, ``[NAME]`` in the TOML file, and for the table of the
+chosen kind of model, ``[model.KIND]``."""
 
 GATE = (
-    "Exit with 1 if any rate is above RATE (0 to 1), with 3 if too few tests could be decided to tell (fewer"
-    " than 80 % of a row whose undetermined tests could tip it)."
+    "Exit with 1 if any rate is above RATE (0 to 1), with 3 if too few tests were decided to tell (under 80 %"
+    " of a row that its undetermined tests could tip)."
 )
 
 
 class RunConfig(Options):
-    """All of a run. ``suite_options`` and ``model_options`` are those of the plug-ins."""
+    """The configuration of a run; ``suite_options`` and ``model_options`` are those of its plug-ins."""
 
     task: str = Field(
-        default="imdb", description="What to ask about the texts (hinter tasks), or a task file."
+        default="imdb", description="The task the model performs on the texts (hinter tasks), or a task file."
     )
     suite: str = Field(default="hinter", description="The test method (hinter suites).")
     seed: int = Field(default=0, description="The seed of every random choice.")
-    out: str | None = Field(default=None, description="The run folder [runs/…, named by the settings].")
+    out: str | None = Field(default=None, description="The run folder [runs/…, named after the settings].")
     cache: str | None = Field(default=None, description="The response cache [cache/responses.sqlite].")
     prompt: str | None = Field(default=None, description="Your own prompt file (TOML).")
     shots: NotNegative = Field(default=0, description="The number of the prompt's examples to send.")
-    repeats: NotNegative = Field(default=0, description="Ask each original K more times, to measure noise.")
+    repeats: NotNegative = Field(
+        default=0, description="Ask about each original K more times, to measure noise."
+    )
     confirm: NotNegative = Field(default=0, description="Ask K more times wherever an answer changes.")
     batch: Annotated[bool, Flag("--batch")] = Field(
         default=False, description="Use the endpoint's batch API; resumable."
@@ -107,18 +109,18 @@ class RunConfig(Options):
         return self
 
     def of_suite(self, options: Options) -> RunConfig:
-        """Return the same configuration with other ``options`` of its suite."""
+        """Return the configuration with its suite's options replaced by ``options``."""
         return self.model_copy(update={OF_SUITE: options})
 
     def resolved(self) -> JsonObject:
-        """Return the whole configuration as the tables of a TOML, defaults filled in; it holds no secret."""
+        """Return the whole configuration as TOML tables, defaults filled in; it contains no secret."""
         tables = self.model_dump(mode="json", exclude_none=True)
         of_suite, of_model = tables.pop(OF_SUITE), tables.pop(OF_MODEL)
         kind, _ = registry.model_kind(self.model)
         return {**tables, self.suite: of_suite, "model": {**tables["model"], kind: of_model}}
 
     def identity(self) -> JsonObject:
-        """Return the settings that decide what is found; not where it goes or how fast."""
+        """Return the settings that determine the results, without output paths and speed."""
         decides = {"name", "base_url", "api_version", "model_file", "revision", "choices"}
         model = self.model.model_dump(mode="json", include=decides)
         kind, _ = registry.model_kind(self.model)
@@ -137,19 +139,20 @@ def load(
     one_text: bool = False,
     plugin_flags: Mapping[str, object] | None = None,
 ) -> RunConfig:
-    """Return the configuration in the TOML at ``path`` (None: defaults), with dotted ``overrides`` on top.
+    """Return the configuration in the TOML file at ``path`` (None: defaults), changed by ``overrides``.
 
-    ``plugin_flags`` are values for the chosen suite or kind of model by command-line option, as ``--order``.
-    A relative file named in the TOML is taken relative to the working directory, as on the command line.
-    ``one_text``: the texts are not read from the configuration. Raises ``ConfigError``.
+    ``overrides`` has values by dotted key; ``plugin_flags`` has values for the chosen suite or kind of model
+    by command-line option, such as ``--order``. Relative paths in the file are relative to the working
+    directory, as on the command line. ``one_text``: the texts do not come from the configuration. Raises
+    ``ConfigError``.
     """
-    given = overrides or {}
+    changes = overrides or {}
     data = read_toml(path, ConfigError) if path is not None else {}
-    for key, value in given.items():
+    for key, value in changes.items():
         _set(data, key, value)
-    _one_source(data, given)
+    _one_source(data, changes)
     where = f"{path}: " if path is not None else ""
-    _take_plugin_options(data, given, plugin_flags or {}, where)
+    _take_plugin_options(data, changes, plugin_flags or {}, where)
     config = _validated(RunConfig, data, where)
     if one_text or config.documents.path or config.documents.dataset:
         return config
@@ -159,9 +162,9 @@ def load(
 def _take_plugin_options(
     data: dict[str, object], overrides: Mapping[str, object], of_plugins: Mapping[str, object], where: str
 ) -> None:
-    """Put the options of the chosen suite and kind of model in the place of the tables in ``data``.
+    """Replace the plug-ins' tables in ``data`` by the options of the chosen suite and kind of model.
 
-    The tables of others are checked, and left out.
+    The tables of other plug-ins are checked and dropped.
     """
     of_suites, of_models = _suite_tables(data, where), _model_tables(data)
     suite = data.get("suite", RunConfig.model_fields["suite"].default)
@@ -177,11 +180,11 @@ def _take_plugin_options(
 
 
 def _suite_tables(data: dict[str, object], where: str) -> dict[str, object]:
-    """Take the sections of suites out of ``data``. Raises ``ConfigError`` for a key that nothing has."""
-    known = {*RunConfig.model_fields, *registry.suites()} - {OF_SUITE, OF_MODEL}
+    """Pop the sections of suites from ``data``. Raises ``ConfigError`` for an unknown key."""
+    keys = {*RunConfig.model_fields, *registry.suites()} - {OF_SUITE, OF_MODEL}
     for key in data:
-        if key not in known:
-            raise ConfigError(f"{where}unknown key {key!r}: known are {', '.join(sorted(known))}")
+        if key not in keys:
+            raise ConfigError(f"{where}unknown key {key!r}: known are {', '.join(sorted(keys))}")
     return {name: data.pop(name) for name in registry.suites() if name in data}
 
 
@@ -200,7 +203,7 @@ def _set_by_flag(
     of_suites: dict[str, object],
     of_models: dict[str, object],
 ) -> None:
-    """Set what the command-line option ``flag`` means to the chosen suite, or to the chosen kind of model."""
+    """Set the option that ``flag`` stands for in the chosen suite, or in the chosen kind of model."""
     for plugin, tables in (
         (registry.suite_plugin(suite), of_suites),
         (registry.model_plugin(kind), of_models),
@@ -216,7 +219,7 @@ def _set_by_flag(
 
 
 def _model_tables(data: dict[str, object]) -> dict[str, object]:
-    """Take the tables ``[model.KIND]`` out of ``data``."""
+    """Pop the tables ``[model.KIND]`` from ``data``."""
     section = data.get("model")
     if not isinstance(section, dict):
         return {}  # ModelSettings says so
@@ -229,7 +232,7 @@ def _model_table(kind: str, table: object, where: str) -> Options:
 
 
 def _decisive(options: Options) -> JsonObject:
-    """What of ``options`` decides the results."""
+    """Return the ``options`` that determine the results."""
     return options.model_dump(mode="json", exclude=set(options.aside))
 
 
@@ -239,7 +242,7 @@ def _section(suite: str, table: object, where: str) -> Options:
 
 
 def _one_source(data: dict[str, object], overrides: Mapping[str, object]) -> None:
-    """Texts named on the command line replace those of the file, be they a path or a data set."""
+    """Drop the file's source of texts if the command line names another, be it a path or a dataset."""
     texts = data.get("documents")
     if "documents.path" in overrides and "documents.dataset" not in overrides and isinstance(texts, dict):
         for key in ("dataset", "name", "split", "revision"):
@@ -260,7 +263,7 @@ def _set(data: dict[str, object], key: str, value: object) -> None:
 
 
 def _validated(model: type[Settings], data: object, where: str, section: tuple[str, ...] = ()) -> Settings:
-    """``data`` as a ``model``. Raises ``ConfigError`` that names file and key; ``section`` is where it is."""
+    """Validate ``data`` of ``section`` as a ``model``. Raises ``ConfigError``, which names the key."""
     try:
         return model.model_validate(data)
     except ValidationError as error:
@@ -271,10 +274,10 @@ def _explain(fault: ErrorDetails, model: type[BaseModel], section: tuple[str, ..
     place = _Place.of(fault["loc"], model)
     key = ".".join((*section, *place.keys))
     if fault["type"] == "extra_forbidden":
-        known = ", ".join(sorted(place.model.model_fields)) or "none"
-        return f"unknown key {'.'.join(filter(None, (key, str(fault['loc'][-1]))))!r}: known are {known}"
+        keys = ", ".join(sorted(place.model.model_fields)) or "none"
+        return f"unknown key {'.'.join(filter(None, (key, str(fault['loc'][-1]))))!r}: known are {keys}"
     why = fault["msg"].removeprefix("Value error, ")
-    if not key:  # of keys that do not go together: the message names them
+    if not key:  # keys that exclude each other: the message names them
         return why
     repeat = not place.private and not isinstance(fault["input"], Mapping)
     return f"{key}: {why}" + (f", not {fault['input']!r}" if repeat else "")
@@ -282,7 +285,7 @@ def _explain(fault: ErrorDetails, model: type[BaseModel], section: tuple[str, ..
 
 @dataclass(frozen=True)
 class _Place:
-    """Where in a configuration something is wrong: its ``keys``, in the section ``model``."""
+    """The place of a fault: its ``keys``, in a section that ``model`` describes."""
 
     keys: tuple[str, ...]
     model: type[BaseModel]
@@ -290,7 +293,7 @@ class _Place:
 
     @classmethod
     def of(cls, location: Sequence[int | str], model: type[BaseModel]) -> _Place:
-        """The place of pydantic's ``location``, in which the members of unions are named, too."""
+        """Return the place of a pydantic ``location``, which also names the members of unions."""
         keys: list[str] = []
         secret = False
         inside: type[BaseModel] | None = model
@@ -307,6 +310,6 @@ class _Place:
 
 
 def _table(annotation: object) -> type[BaseModel] | None:
-    """The model of a field that is a table, None for any other."""
+    """Return the model of a field that is a table, None for any other field."""
     kinds = (annotation, *get_args(annotation))
     return next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)), None)

@@ -1,8 +1,7 @@
-"""A run folder: what was asked, answered and found, in files that any tool reads.
+"""A run folder: cases, answers, verdicts and summary, in files that any tool reads.
 
-Cases are written in parts as they are made, and a complete set of parts is read back instead of being
-made again. Answers and verdicts are derived from them (and from the response cache), so they are
-written anew by each run.
+Cases are written in parts as they are made, and a complete set of parts is read back instead of being made
+again. Answers and verdicts are derived from the cases and the response cache, so each run rewrites them.
 """
 
 from __future__ import annotations
@@ -25,18 +24,18 @@ if TYPE_CHECKING:
 
 COMPLETE = "complete"
 DERIVED = ("answers", "verdicts", "discarded", "noise")
-"""``discarded`` has the verdicts on mutants that are not valid, where these were asked about, too."""
+"""``discarded`` has the verdicts on discarded mutants, if these were asked about, too."""
 
 
 class RunFolder:
-    """The folder at ``path``; ``identity`` is what decides a run's results."""
+    """The run folder at ``path``."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     @classmethod
     def ended(cls, path: Path) -> RunFolder:
-        """Return the folder of a run that has ended. Raises ``RunError`` where ``path`` is none."""
+        """Return the folder of a run that has ended. Raises ``RunError`` if ``path`` is not one."""
         folder = cls(path)
         if not folder.summary.is_file():
             raise RunError(f"{path} has no summary.json: give the folder of a run that has ended")
@@ -44,7 +43,7 @@ class RunFolder:
 
     @classmethod
     def with_cases(cls, path: Path) -> RunFolder:
-        """Return the folder of a run whose cases are all made. Raises ``RunError`` where they are not."""
+        """Return the folder of a run whose cases are complete. Raises ``RunError`` if they are not."""
         folder = cls(path)
         if not folder.complete:
             raise RunError(f"{path} has no complete cases: give the folder of hinter run or hinter generate")
@@ -52,15 +51,20 @@ class RunFolder:
 
     @property
     def summary(self) -> Path:
+        """The path of ``summary.json``."""
         return self.path / "summary.json"
 
     @property
     def cases(self) -> Path:
+        """The folder of the cases."""
         return self.path / "cases"
 
     def open(self, resolved: str, identity: JsonObject, overwrite: bool = False) -> None:
-        """Make the folder, or take it up again. Raises ``RunError`` where it holds something else or cannot
-        be written."""
+        """Create the folder, or open it again, for a run whose results ``identity`` determines.
+
+        ``resolved`` is the configuration as TOML. A run with another identity is replaced if ``overwrite``.
+        Raises ``RunError`` if the folder holds something else or cannot be written.
+        """
         try:
             self._open(resolved, identity, overwrite)
         except OSError as error:
@@ -93,27 +97,27 @@ class RunFolder:
         return (self.cases / COMPLETE).exists()
 
     def finish(self) -> None:
-        """Say that all cases are on disk."""
+        """Mark the cases as complete."""
         (self.cases / COMPLETE).touch()
 
     def read_cases(self) -> Iterator[Case]:
-        """The cases on disk, in order."""
+        """Yield the cases on disk, in order."""
         return tables.read_cases(sorted(self.cases.glob("part-*.parquet")))
 
     def has_chunk(self, number: int) -> bool:
-        """Whether the chunk ``number`` of the cases is on disk, whole."""
+        """Return whether the chunk ``number`` of the cases is on disk, complete."""
         return self._mark(number).exists()
 
     def read_chunk(self, number: int) -> Iterator[Case]:
-        """The cases of one chunk."""
+        """Yield the cases of one chunk."""
         return tables.read_cases(self.chunk_files(number))
 
     def chunk_files(self, number: int) -> list[Path]:
-        """The files of one chunk, in order."""
+        """Return the files of one chunk, in order."""
         return sorted(self.cases.glob(f"part-{number:05d}-*.parquet"))
 
     def keep_chunk(self, number: int, cases: Iterable[Case]) -> Generator[Case, None, None]:
-        """Pass the cases of one chunk through, writing them; what is left of an earlier try is replaced."""
+        """Write the cases of one chunk while yielding them; remains of an earlier attempt are replaced."""
         self._clear(number)
         with tables.Parts(self.cases, "cases", f"part-{number:05d}-") as parts:
             for case in cases:
@@ -122,7 +126,7 @@ class RunFolder:
         self._mark(number).touch()
 
     def write_chunk(self, number: int, contents: Iterable[bytes]) -> None:
-        """Write one chunk made elsewhere: the bytes of its files, in order."""
+        """Write one chunk that was made elsewhere: the bytes of its files, in order."""
         self._clear(number)
         for part, data in enumerate(contents):
             files.write(self.cases / f"part-{number:05d}-{part:05d}.parquet", data)
@@ -136,31 +140,31 @@ class RunFolder:
         return self.cases / f"part-{number:05d}.whole"
 
     def take(self, rows: Sequence[int]) -> list[Case]:
-        """The cases at ``rows`` (places among all of them), in that order."""
+        """Return the cases at ``rows``, indexes among all of them, in that order."""
         import polars as pl
 
         paths = sorted(self.cases.glob("part-*.parquet"))
         ends = list(accumulate(int(tables.scan([p]).select(pl.len()).collect().item()) for p in paths))
-        wanted: dict[int, list[int]] = {}
+        by_part: dict[int, list[int]] = {}
         for row in rows:
-            wanted.setdefault(bisect_right(ends, row), []).append(row)
+            by_part.setdefault(bisect_right(ends, row), []).append(row)
         by_row: dict[int, Case] = {}
-        for number, places in wanted.items():
+        for number, places in by_part.items():
             start = ends[number - 1] if number else 0
             part = tables.read(paths[number])[[row - start for row in places]]
             by_row |= zip(places, map(tables.case_of, part.iter_rows(named=True)), strict=True)
         return [by_row[row] for row in rows]
 
     def parts(self, name: str) -> tables.Parts:
-        """Return where the rows of one of the tables ``DERIVED`` from cases and replies go."""
+        """Return a writer of one of the tables ``DERIVED`` from cases and replies."""
         return tables.Parts(self.path / f"{name}.parts", name)
 
     def derived(self) -> Derived:
-        """Where examined groups go."""
+        """Return a writer of all the tables ``DERIVED`` from cases and replies."""
         return Derived(self)
 
     def merge(self, name: str) -> None:
-        """Make one file of the parts of one of the tables ``DERIVED``."""
+        """Merge the parts of one of the tables ``DERIVED`` into one file. Raises ``RunError``."""
         parts = self.path / f"{name}.parts"
         target = self.path / f"{name}.parquet"
         if paths := sorted(parts.glob("*.parquet")):
@@ -170,9 +174,9 @@ class RunFolder:
         shutil.rmtree(parts, ignore_errors=True)
 
     def scan(self, name: str) -> pl.LazyFrame:
-        """``cases``, or one of the tables ``DERIVED`` from them, as a lazy table.
+        """Return ``cases``, or one of the tables ``DERIVED`` from them, as a lazy table.
 
-        Columns that an earlier version did not write are there, null.
+        Columns that an earlier version did not write are null. Raises ``RunError`` for a damaged file.
         """
         if name == "cases":
             paths = sorted(self.cases.glob("*.parquet"))
@@ -181,7 +185,7 @@ class RunFolder:
 
 
 class Derived:
-    """The tables ``DERIVED``, filled a group at a time: ``with folder.derived() as tables: …``."""
+    """A writer of the tables ``DERIVED``, group by group: ``with folder.derived() as tables: …``."""
 
     def __init__(self, folder: RunFolder) -> None:
         self._parts = {name: folder.parts(name) for name in DERIVED}
@@ -196,6 +200,7 @@ class Derived:
         self._stack.close()
 
     def add(self, group: Examined) -> None:
+        """Write the answers, verdicts and noise of one group."""
         by_id = {case.id: case for case in group.cases}
         for case in group.cases:
             self._parts["answers"].add(tables.answer_row(case, group.outcomes[case.id], group.words[case.id]))

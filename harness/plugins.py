@@ -1,4 +1,4 @@
-"""The door for suites and models, built in or from a package of your own.
+"""The interface of suites and models, built in or from your own package.
 
 A package adds a suite with an entry point in the group ``harness.suites`` that names a ``SuitePlugin``, and a
 model with one in ``harness.models`` that names a ``ModelPlugin``::
@@ -13,7 +13,7 @@ model with one in ``harness.models`` that names a ``ModelPlugin``::
     plugin = SuitePlugin(name="typos", about="letters swapped", options=Noise, make=make)
 
 The options become the section ``[typos]`` of the TOML and the option ``--letters`` of the command line.
-``Suite`` and ``Model`` have honest defaults for all that is optional.
+``Suite`` and ``Model`` have defaults for everything optional.
 """
 
 from __future__ import annotations
@@ -117,10 +117,10 @@ SuiteOptions = TypeVar("SuiteOptions", bound=Options)
 
 @dataclass(frozen=True, slots=True)
 class Nouns:
-    """What a suite's cases and the things they are made of are called, in the singular.
+    """The words for a suite's cases and their sources, in the singular.
 
-    ``source``: what cases are made from. ``eligible``: what a text must have in it for cases to be made of it
-    ("a term"); "" where that is not how cases come about.
+    ``source``: what cases are made from. ``eligible``: what a text must contain for cases to be made from it
+    ("a term"); "" if that does not apply.
     """
 
     case: str = "case"
@@ -129,35 +129,35 @@ class Nouns:
 
 
 class Suite(ABC):
-    """A test method: what is asked, and what the answers show.
+    """A test method: it makes the cases to ask about and judges the answers.
 
-    ``cases`` yields the cases of one group next to each other. ``judge`` sees the valid cases of one group,
-    their texts blanked (a verdict depends on what was answered), and their outcomes by case id.
+    ``cases`` yields the cases of one group consecutively. ``judge`` receives the valid cases of one group,
+    their texts blanked because a verdict depends on the answers alone, and their outcomes by case id.
     """
 
     name: str
 
     @abstractmethod
     def cases(self, documents: Iterator[Document]) -> Iterator[Case]:
-        """The cases made of ``documents``, group after group."""
+        """Yield the cases made from ``documents``, group by group."""
 
     @abstractmethod
     def judge(self, group: Sequence[Case], outcomes: Mapping[str, Outcome]) -> Iterator[Verdict]:
-        """The verdicts on one group."""
+        """Yield the verdicts on one group; ``outcomes`` are by case id."""
 
     @property
     def identity(self) -> JsonObject:
-        """What decides the cases beside the configuration: a parser's version, a dictionary's digest."""
+        """What determines the cases beside the configuration: a parser's version, a dictionary's digest."""
         return {}
 
     @property
     def settings(self) -> JsonObject:
-        """What the summary repeats of the suite's settings."""
+        """The settings of the suite that the summary repeats."""
         return {}
 
     @property
     def nouns(self) -> Nouns:
-        """What cases and groups are called for people."""
+        """The words for cases and groups in reports."""
         return Nouns()
 
     @property
@@ -167,34 +167,34 @@ class Suite(ABC):
 
     @property
     def by_document(self) -> bool:
-        """Whether the cases of a document depend on it alone, so that documents can be shared out."""
+        """Whether the cases of a document depend on it alone, so that processes can share the documents."""
         return False
 
     @property
     def include_discarded(self) -> bool:
-        """Whether discarded cases are asked about, too."""
+        """Whether the model is asked about discarded cases, too."""
         return False
 
     @property
     def explorable(self) -> bool:
-        """Whether an adaptive budget may choose among the mutants (the star relation alone)."""
+        """Whether an adaptive budget may choose among the mutants (only with the star relation)."""
         return False
 
     @property
     def words(self) -> Sequence[str]:
-        """Words whose length in tokens is worth knowing; ``weighed`` is told."""
+        """The words whose length in tokens the suite needs; it is passed to ``weighed``."""
         return ()
 
     def weighed(self, lengths: Mapping[str, int]) -> Suite:
-        """The suite that knows how many tokens each of its ``words`` is."""
+        """Return the suite, with ``lengths``, the number of tokens of each of its ``words``, taken in."""
         return self
 
     def figures(self, tables: Tables) -> Figures:
-        """What the summary holds of the run beside ``results``."""
+        """Return the figures that the summary contains beside ``results``."""
         return Figures()
 
     def extracts(self, tables: Tables) -> Mapping[str, pl.LazyFrame]:
-        """Tables by name, made of the cases alone, that the run folder keeps beside them."""
+        """Return tables by name, made from the cases alone, to be stored in the run folder."""
         return {}
 
 
@@ -202,7 +202,7 @@ class Suite(ABC):
 class Kit:
     """What a suite is made with, beside its options.
 
-    ``language`` is that of the texts; ``cache`` a folder for what is kept from run to run.
+    ``language`` is the language of the texts; ``cache`` a folder for files that later runs use again.
     """
 
     task: Task
@@ -229,7 +229,7 @@ class Kit:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Something ``hinter doctor`` tries: ``look`` returns a line, or raises a ``HarnessError``."""
+    """A check that ``hinter doctor`` makes: ``look`` returns a line, or raises a ``HarnessError``."""
 
     name: str
     look: Callable[[], str]
@@ -239,8 +239,8 @@ class Check:
 class ScoredSystem:
     """A system in a comparison of scores.
 
-    A run, with its ``suite`` and its ``scores`` by case; or a score file at ``path``, which the suite has to
-    read (both None).
+    It is a run, with its ``suite`` and its ``scores`` by case id; or, if both are None, a score file at
+    ``path``, which the suite reads.
     """
 
     name: str
@@ -253,9 +253,9 @@ class ScoredSystem:
 class ScoreComparison:
     """How a suite compares systems by their scores on the same texts (``hinter compare``).
 
-    ``has_scores`` tells from a run's summary whether the run can take part. ``compare`` returns what
-    ``comparison.json`` holds, with ``headline`` and plain ``sections``; its second argument is a file that
-    describes the texts of score files, None where the suite's own are meant.
+    ``has_scores`` tells from a run's summary whether the run can take part. ``compare`` returns the content
+    of ``comparison.json``, with ``headline`` and plain ``sections``; its second argument is a file that
+    describes the texts of score files, None for the suite's own texts.
     """
 
     has_scores: Callable[[JsonObject], bool]
@@ -276,12 +276,12 @@ def _capability(options: SuiteOptions) -> Callable[[Case], str]:
 
 @dataclass(frozen=True)
 class SuitePlugin(Generic[SuiteOptions]):
-    """How a suite comes in. ``about`` describes it in a line.
+    """The definition of a suite. ``about`` describes it in a line.
 
-    ``for_sample`` adapts the options where only the task's bundled sample is read, so that a first look takes
-    a minute; ``resolve`` fills in what follows from other options or from files, so that a run records it and
-    ``make`` need not look; ``checks`` are what ``hinter doctor`` tries; ``subject`` says what the text of a
-    case should be about, for human review, "" where there is nothing to say.
+    ``for_sample`` adapts the options if only the task's bundled sample is read, so that a first run takes a
+    minute; ``resolve`` fills in options that follow from others or from files, so that a run records them
+    and ``make`` need not derive them; ``checks`` are made by ``hinter doctor``; ``subject`` returns what the
+    text of a case should be about, for human review, "" if it does not matter.
     """
 
     name: str

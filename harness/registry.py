@@ -1,9 +1,9 @@
-"""Names to things: tasks, suites, models. Built-ins are listed here; others come by entry points.
+"""Look up tasks, suites and models by name: built-ins, which are listed here, and plug-ins.
 
-A third party's package adds one with an entry point in the group ``harness.tasks`` (a ``Task``),
-``harness.suites`` (a ``SuitePlugin``) or ``harness.models`` (a ``ModelPlugin``; its name is a prefix,
-``NAME:…``). It is imported when selected. Built-ins come through the same door; what comes through is
-checked, and a fault is one line that names the package.
+A package adds one with an entry point in the group ``harness.tasks`` (a ``Task``), ``harness.suites`` (a
+``SuitePlugin``) or ``harness.models`` (a ``ModelPlugin``, whose name is the prefix in ``NAME:…``). It is
+imported when it is selected. Built-ins are loaded in the same way. Plug-ins are checked, and a fault in one
+is reported in one line that names the package.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ TARGETS = {
     MODEL_GROUP: "harness.models.{}:plugin",
 }
 ENDPOINT = "openai"
-"""The kind of model that a name without a kind stands for."""
+"""The kind of a model whose name has no kind."""
 MISSPELT = 0.85
-"""How alike a name must be to a member of ``Suite`` or ``Model``, from 0 to 1, to be taken for it."""
+"""The similarity (0 to 1) above which a name counts as a misspelt member of ``Suite`` or ``Model``."""
 
 Thing = TypeVar("Thing")
 AnySuitePlugin = SuitePlugin[Any]
@@ -60,14 +60,15 @@ AnyModelPlugin = ModelPlugin[Any]
 
 
 def tasks() -> list[str]:
-    """Return the names that ``--task`` takes."""
+    """Return the names that ``--task`` accepts, sorted. Loads nothing."""
     return sorted(_points(TASK_GROUP))
 
 
 def task(name: str, options: Mapping[str, object] | None = None) -> Task:
-    """Return the task called ``name``, or in the file ``name``, made to ``options`` ([task_options]).
+    """Return the task called ``name``, or in the file ``name``, configured by ``options`` ([task_options]).
 
-    ``options`` None: as it is listed. Raises ``TaskError``, or ``ConfigError`` for an option.
+    With ``options`` None it is left unconfigured, as for a listing. Raises ``TaskError``, or ``ConfigError``
+    for an option.
     """
     if is_file(name):
         file = TaskFile(name)
@@ -96,7 +97,7 @@ def _configured(task: Task, options: Mapping[str, object] | None) -> Task:
 
 
 def suites() -> list[str]:
-    """Return the names that ``--suite`` takes, built-in ones first. Loads nothing."""
+    """Return the names that ``--suite`` accepts, built-in ones first. Loads nothing."""
     return list(_points(SUITE_GROUP))
 
 
@@ -112,12 +113,12 @@ def suite_plugin(name: str) -> AnySuitePlugin:
 
 
 def suite_plugins() -> tuple[list[AnySuitePlugin], list[str]]:
-    """Return the plug-ins of all suites, and a line on each that does not load."""
+    """Return the plug-ins of all suites, and a message on each that does not load."""
     return _loaded(SUITE_GROUP, suite_plugin)
 
 
 def make_suite(name: str, options: Options, kit: Kit) -> Suite:
-    """Make the suite called ``name``. Raises ``ConfigError``, or whatever its own parts find wrong."""
+    """Make the suite called ``name``. Raises ``HarnessError``."""
     plugin, point = suite_plugin(name), _point(SUITE_GROUP, name, ConfigError, "suite")
     with _blamed(point):
         suite = plugin.make(plugin.resolve(options), kit)
@@ -131,32 +132,32 @@ def make_suite(name: str, options: Options, kit: Kit) -> Suite:
 
 
 def for_sample(name: str, options: Options) -> Options:
-    """Return the options of the suite called ``name`` for the task's bundled sample."""
+    """Return the options of the suite called ``name``, adapted to the task's bundled sample."""
     with _blamed(_point(SUITE_GROUP, name, ConfigError, "suite")):
         adapted: Options = suite_plugin(name).for_sample(options)
     return adapted
 
 
 def resolve(name: str, options: Options) -> Options:
-    """Return the options of the suite called ``name`` with what follows from others filled in."""
+    """Return the options of the suite called ``name``, with those that follow from others filled in."""
     with _blamed(_point(SUITE_GROUP, name, ConfigError, "suite")):
         resolved: Options = suite_plugin(name).resolve(options)
     return resolved
 
 
 def suite_checks(name: str, options: Options, kit: Kit) -> list[Check]:
-    """Return what can be tried of the suite called ``name``."""
+    """Return the checks that ``hinter doctor`` makes of the suite called ``name``."""
     with _blamed(_point(SUITE_GROUP, name, ConfigError, "suite")):
         return list(suite_plugin(name).checks(options, kit))
 
 
 def model_plugins() -> tuple[list[AnyModelPlugin], list[str]]:
-    """Return the plug-ins of all kinds of models, and a line on each that does not load."""
+    """Return the plug-ins of all kinds of models, and a message on each that does not load."""
     return _loaded(MODEL_GROUP, model_plugin)
 
 
 def models() -> dict[str, str]:
-    """Return what ``--model`` takes, with a line on each."""
+    """Return the names that ``--model`` accepts, each with a line of description."""
     lines: dict[str, str] = {}
     for plugin in model_plugins()[0]:
         point = _point(MODEL_GROUP, plugin.name, ModelError, "kind of model")
@@ -172,20 +173,20 @@ def model_kinds() -> list[str]:
 
 
 def model_kind(settings: ModelSettings) -> tuple[str, str]:
-    """Return the kind of the model that ``settings`` name, and the rest of its name.
+    """Return the kind of the model that ``settings`` name, and its name within that kind.
 
-    A name without a kind is a model behind an endpoint. Raises ``ModelError`` where it can be neither.
+    A name without a kind is a model behind an endpoint. Raises ``ModelError`` if it can be neither.
     """
-    kind, colon, rest = settings.name.partition(":")
+    kind, colon, name = settings.name.partition(":")
     if kind in _points(MODEL_GROUP) and (colon or settings.base_url is None):
-        return kind, rest
+        return kind, name
     if settings.base_url is None and (colon or "/" in settings.name):
         raise ModelError(f"unknown model {settings.name!r}: use {', '.join(models())}")
     return ENDPOINT, settings.name
 
 
 def model_plugin(kind: str) -> AnyModelPlugin:
-    """Return the plug-in of the models of a ``kind``. Raises ``ConfigError``."""
+    """Return the plug-in of the models of a ``kind``. Raises ``ModelError``, ``ConfigError``."""
     point = _point(MODEL_GROUP, kind, ModelError, "kind of model")
     plugin: AnyModelPlugin = _load(point, ModelPlugin, "model")
     if plugin.name != kind:
@@ -216,7 +217,7 @@ def make_model(settings: ModelSettings, options: Options) -> Model:
 
 
 def make_scorer(settings: ModelSettings, options: Options) -> Scorer | None:
-    """Make the judge of fluency that ``settings`` name; None where that model gives no likelihoods."""
+    """Make the scorer of fluency that ``settings`` name; return None if the model gives no likelihoods."""
     kind, name = model_kind(settings)
     with _blamed(_point(MODEL_GROUP, kind, ModelError, "kind of model")):
         scorer: Scorer | None = model_plugin(kind).scorer(options, ModelKit(name, settings))
@@ -224,7 +225,10 @@ def make_scorer(settings: ModelSettings, options: Options) -> Scorer | None:
 
 
 def _misspelt(kind: type, base: type) -> Iterator[tuple[str, str]]:
-    """Yield each public attribute of ``kind`` that is close to a member of ``base`` it leaves as it is."""
+    """Yield each public attribute of ``kind`` that resembles a member of ``base``, and that member.
+
+    Members that ``kind`` overrides are not meant by a misspelling.
+    """
     inherited = {name for name in dir(base) if not name.startswith("_")}
     untouched = {name for name in inherited if _defined(kind, name) is base}
     for name in dir(kind):
@@ -253,7 +257,7 @@ def _loaded(group: str, load: Callable[[str], Thing]) -> tuple[list[Thing], list
 
 
 def _points(group: str) -> dict[str, list[EntryPoint]]:
-    """The entry points of a group by name, built-ins first; several of one name are a fault of that name."""
+    """Return the entry points of a group by name, built-ins first; a name with several is an error on use."""
     points = {name: [EntryPoint(name, TARGETS[group].format(name), group)] for name in BUILT_IN[group]}
     for point in _installed(group, tuple(sys.path)):
         points.setdefault(point.name, []).append(point)
@@ -262,7 +266,7 @@ def _points(group: str) -> dict[str, list[EntryPoint]]:
 
 @cache
 def _installed(group: str, path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
-    """What the packages on ``path``, which is ``sys.path``, give; looked for once, as it takes a while."""
+    """Return the entry points of the packages on ``path``, that is ``sys.path``; cached, as it is slow."""
     return tuple(sorted(entry_points(group=group), key=lambda point: (point.name, _package(point))))
 
 
@@ -277,7 +281,7 @@ def _point(group: str, name: str, error: type[HarnessError], noun: str) -> Entry
         )
     if others:
         raise ConfigError(
-            f"{group}: {name!r} is given by two packages, {_package(first)} and {_package(others[0])}:"
+            f"{group}: {name!r} is in two packages, {_package(first)} and {_package(others[0])}:"
             " uninstall one"
         )
     return first
@@ -293,7 +297,7 @@ def _load(point: EntryPoint, kind: type[Thing], noun: str) -> Thing:
 
 @contextmanager
 def _blamed(point: EntryPoint, what: str = "fails") -> Iterator[None]:
-    """Turn any exception of a third party's code into a ``ConfigError``; a fault of ours stays what it is."""
+    """Turn any exception of a plug-in into a ``ConfigError``; those of built-in code pass through."""
     try:
         yield
     except HarnessError:

@@ -1,7 +1,7 @@
 """``run.log`` of a run folder: start, settings, warnings, errors and end of each run, a line each.
 
-It holds no secret and no text that is asked about. A fault of ours leaves its traceback there; where there is
-no run folder, in a file of its own in the user's cache folder.
+It contains no secret and no text of a document. A fault of ours leaves its traceback there, or, without a run
+folder, in a file of its own in the user's cache folder.
 """
 
 from __future__ import annotations
@@ -26,14 +26,15 @@ _running: ContextVar[Path | None] = ContextVar("the log of the run that goes on 
 
 
 class _OneLine(logging.Formatter):
-    """A record is one line, whatever its message holds."""
+    """Formats a record as one line, whatever its message."""
 
     def format(self, record: logging.LogRecord) -> str:
+        """Return the record as one line."""
         return " ".join(super().format(record).split())
 
 
 class RunLog(logging.Handler):
-    """What the run that ``path`` belongs to logs, and no other run of this process, added to that file."""
+    """Appends to the file ``path`` what the run it belongs to logs, and no other run of this process."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(logging.WARNING)
@@ -42,14 +43,15 @@ class RunLog(logging.Handler):
         self.addFilter(lambda _: _running.get() == path)
 
     def emit(self, record: logging.LogRecord) -> None:
+        """Append a record."""
         self.note(self.format(record))
 
     def line(self, message: str) -> None:
-        """Add a line of the run itself."""
+        """Append a line about the run itself."""
         self.note(self.format(logging.makeLogRecord({"levelname": "INFO", "msg": message})))
 
     def note(self, text: str) -> None:
-        """Add ``text``. A log that cannot be written stops no run."""
+        """Append ``text``. A log that cannot be written does not stop the run."""
         try:
             with self.path.open("a", encoding="utf-8", errors="backslashreplace") as file:
                 file.write(text + "\n")
@@ -59,10 +61,10 @@ class RunLog(logging.Handler):
 
 @contextmanager
 def logged(folder: Path, settings: str) -> Iterator[RunLog]:
-    """Log the run of the block to ``run.log`` in ``folder``, which must exist; ``settings`` in one line.
+    """Log the run in the block to ``run.log`` in ``folder``, which must exist; ``settings`` is one line.
 
-    An error that ends the block is logged; one that is no ``HarnessError`` with its traceback, and the
-    exception gets a note that says where this is.
+    An error that ends the block is logged. One that is not a ``HarnessError`` is logged with its traceback,
+    and the exception gets a note that says where that is.
     """
     log = RunLog(folder / NAME)
     logger = logging.getLogger("harness")
@@ -88,15 +90,15 @@ def logged(folder: Path, settings: str) -> Iterator[RunLog]:
 
 
 def summary(error: BaseException) -> str:
-    """Return the kind of ``error`` and what it says, in one line without control characters."""
-    said = "".join(filter(str.isprintable, " ".join(str(error).split())))
-    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+    """Return the type and message of ``error`` in one line without control characters."""
+    message = "".join(filter(str.isprintable, " ".join(str(error).split())))
+    return f"{type(error).__name__}: {message}" if message else type(error).__name__
 
 
 def traced(error: BaseException) -> str:
-    """Return where the traceback of ``error`` is: in the log of its run, else in a file that is made for it.
+    """Return where the traceback of ``error`` is: in the log of its run, or else in a new file.
 
-    Its owner alone may read that file.
+    Only its owner may read that file.
     """
     for note in getattr(error, "__notes__", ()):
         if note.startswith(TRACED):

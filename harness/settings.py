@@ -1,7 +1,7 @@
-"""The sections of a configuration that every run has, as pydantic models: unknown keys are errors.
+"""The sections of a configuration that every run has, as pydantic models that reject unknown keys.
 
-``Options`` is also what the options of a suite or a model derive from (``harness.plugins``). A field is a key
-of the TOML and an option of the command line, explained by its ``Field(description=…)``.
+The options of suites and models derive from ``Options``, too (``harness.plugins``). A field is a key of the
+TOML file and an option of the command line, explained by its ``Field(description=…)``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def _comma_separated(value: object) -> object:
-    """A list written as ``a, b``."""
+    """Split a list written as ``a, b``; leave other values alone."""
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
 
@@ -48,10 +48,10 @@ def _http_address(address: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """The command-line option of a field, where it is not the field's own name.
+    """The command-line option of a field, if it differs from the field's name.
 
-    ``Annotated[int, Flag("--cases-per-test")]``; of a bool ``Flag("--all/--some")``, or ``Flag("--all")``
-    where there is no way to say no. ``None``: the field is a key of the TOML alone.
+    ``Annotated[int, Flag("--cases-per-test")]``; for a bool ``Flag("--all/--some")``, or ``Flag("--all")`` if
+    it has no opposite. ``None``: the field is a key of the TOML file only.
     """
 
     name: str | None
@@ -59,7 +59,7 @@ class Flag:
 
 @dataclass(frozen=True, slots=True)
 class Private:
-    """Marks a field whose value may be a secret that was put in the wrong place: no message repeats it."""
+    """Marks a field whose value may be a misplaced secret, so that no message repeats it."""
 
 
 TOML_ALONE = Flag(None)
@@ -74,10 +74,10 @@ Address = Annotated[str, AfterValidator(_http_address), Private()]
 
 
 class Options(BaseModel):
-    """A section of the TOML. Each field is a key, and of a suite or a model also a command-line option,
-    explained by its ``Field(description=…)``.
+    """A section of the TOML file. Each field is a key, explained by its ``Field(description=…)``.
 
-    ``aside`` names the fields that change nothing in a run's results, as how long to wait for a server.
+    In the options of a suite or a model it is a command-line option as well. ``aside`` names the fields that
+    do not affect a run's results, such as how long to wait for a server.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
@@ -85,7 +85,7 @@ class Options(BaseModel):
 
 
 def metadata(annotation: object) -> Iterator[object]:
-    """Yield everything that ``Annotated`` says of a type and of the types in it, such as bounds."""
+    """Yield the metadata that ``Annotated`` attaches to a type and to the types in it, such as bounds."""
     for part in get_args(annotation):
         if isinstance(part, FieldInfo):
             yield from part.metadata
@@ -100,7 +100,7 @@ def private(field: FieldInfo) -> bool:
 
 
 def flags(options: type[Options]) -> dict[str, str]:
-    """Return the field of each command-line option by its declaration, ``--order`` or ``--yes/--no``."""
+    """Map the declaration of each command-line option, ``--order`` or ``--yes/--no``, to its field."""
     declared: dict[str, str] = {}
     for name, field in options.model_fields.items():
         option = "--" + name.replace("_", "-")
@@ -113,13 +113,13 @@ def flags(options: type[Options]) -> dict[str, str]:
 
 
 class Documents(Options):
-    """``[documents]``: where the texts are; neither path nor dataset means the task's bundled sample."""
+    """``[documents]``: the source of the texts; without path and dataset, the task's bundled sample."""
 
     path: Annotated[str | None, Flag("--data")] = Field(
-        default=None, description="Texts: CSV, TSV, JSONL, Parquet, or a folder of them."
+        default=None, description="Texts: a CSV, TSV, JSONL or Parquet file, or a folder of them."
     )
     dataset: str | None = Field(
-        default=None, description="Texts: a dataset on the Hugging Face hub, or a local folder of one."
+        default=None, description="Texts: a dataset on the Hugging Face hub, or a local copy of one."
     )
     name: Annotated[str | None, Flag("--dataset-name")] = Field(
         default=None, description="The configuration of the dataset."
@@ -128,7 +128,7 @@ class Documents(Options):
     revision: str | None = Field(default=None, description="The commit of the dataset.")
     text_column: str | None = Field(default=None, description="The column with the text.")
     label_column: str | None = Field(default=None, description="The column with the gold label.")
-    limit: Positive | None = Field(default=None, description="At most N documents.")
+    limit: Positive | None = Field(default=None, description="Read at most N documents.")
     max_tokens: Positive | None = Field(default=None, description="Shorten texts to N tokens.")
 
     @model_validator(mode="after")
@@ -141,12 +141,12 @@ class Documents(Options):
 
 
 class TaskOptions(Options):
-    """``[task_options]``: what a task is to be told; which keys it takes is the task's to say."""
+    """``[task_options]``: the options of the task, which defines the keys it takes."""
 
     model_config = ConfigDict(extra="allow")
 
     labels: tuple[str, ...] | None = Field(
-        default=None, description='Labels of the task "custom": "A, B", or "A; B".'
+        default=None, description='The labels of the task "custom": "A, B" or "A; B".'
     )
     question: str | None = Field(default=None, description='The question of the task "custom".')
     multi_label: Annotated[bool | None, Flag("--multi-label/--one-label")] = Field(
@@ -177,25 +177,25 @@ class TaskOptions(Options):
         return value
 
     @property
-    def given(self) -> dict[str, object]:
+    def values(self) -> dict[str, object]:
+        """The options that were set."""
         return self.model_dump(exclude_none=True)
 
 
 class Price(Options):
     """USD per million tokens."""
 
-    input: Annotated[float, TOML_ALONE] = Field(ge=0, description="A million prompt tokens, in USD.")
-    output: Annotated[float, TOML_ALONE] = Field(ge=0, description="A million completion tokens, in USD.")
+    input: Annotated[float, TOML_ALONE] = Field(ge=0, description="USD per million prompt tokens.")
+    output: Annotated[float, TOML_ALONE] = Field(ge=0, description="USD per million completion tokens.")
     cached_input: Annotated[float | None, TOML_ALONE] = Field(
         default=None,
         ge=0,
-        description="A million prompt tokens that the provider read from its cache, in USD [as input].",
+        description="USD per million prompt tokens that the provider reads from its cache [as input].",
     )
 
 
 class ModelSettings(Options):
-    """``[model]``: the system under test. What one kind of model alone takes, the options of its plug-in, is
-    in the table ``[model.KIND]``."""
+    """``[model]``: the system under test. The options of one kind of model are in ``[model.KIND]``."""
 
     name: Annotated[str, Flag("--model")] = Field(
         default="local:smollm2", description="The system under test (hinter models)."
@@ -211,7 +211,8 @@ class ModelSettings(Options):
         default=None, description="The API version of a deployment on Azure OpenAI."
     )
     context: Annotated[Positive | None, TOML_ALONE] = Field(
-        default=None, description="Tokens of prompt and answer together; texts that do not fit are shortened."
+        default=None,
+        description="The context in tokens, prompt and answer; texts that do not fit are shortened.",
     )
     model_file: str | None = Field(default=None, description="Your own GGUF file for local:smollm2.")
     revision: Annotated[str | None, TOML_ALONE] = Field(
@@ -219,22 +220,26 @@ class ModelSettings(Options):
     )
     choices: Annotated[
         Literal["auto", "structured_outputs", "grammar", "json_schema", "none"], TOML_ALONE
-    ] = Field(default="auto", description="How an endpoint is held to the labels; auto finds out.")
+    ] = Field(
+        default="auto", description="How the endpoint restricts answers to the labels; auto detects it."
+    )
     concurrency: Positive | Literal["auto"] = Field(
         default="auto", description="The number of concurrent requests, or auto."
     )
     requests_per_minute: Annotated[float | None, TOML_ALONE] = Field(
-        default=None, gt=0, description="Send at most so many requests a minute."
+        default=None, gt=0, description="The maximum number of requests per minute."
     )
     tokens_per_minute: Annotated[float | None, TOML_ALONE] = Field(
-        default=None, gt=0, description="Send at most so many tokens a minute, prompt and answer."
+        default=None, gt=0, description="The maximum number of tokens per minute, prompt and answer."
     )
     price: Annotated[Price | None, TOML_ALONE] = None
 
 
 class BudgetLimits(Options):
-    """``[budget]``: what a run may send and spend before it stops, to be taken up later; ``adaptive``: how
-    many requests to spend on the cases that promise most."""
+    """``[budget]``: what a run may send and spend before it stops; the same command resumes it.
+
+    ``adaptive`` is the number of requests to spend on the most promising cases.
+    """
 
     max_requests: Positive | None = Field(
         default=None, description="Stop after sending N requests; resumable."

@@ -1,4 +1,4 @@
-"""The tables of a run: columns, rows made of records and back, Parquet files of bounded size."""
+"""The tables of a run: records to rows and back, and Parquet files of bounded size."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ CHARACTERS_A_PART = 8_000_000
 
 
 class Parts:
-    """Rows of the table ``name``, written to numbered Parquet files of bounded size in ``folder``.
+    """A writer of the table ``name``, to numbered Parquet files of bounded size in ``folder``.
 
-    ``with Parts(…) as parts: parts.add(…)``; ``add`` takes what the row of that table is made of.
+    ``with Parts(…) as parts: parts.add(row)``.
     """
 
     def __init__(self, folder: Path, name: str, prefix: str = "part-") -> None:
@@ -44,14 +44,14 @@ class Parts:
         self.flush()
 
     def add(self, row: Row, characters: int = 0) -> None:
-        """Take one row; ``characters`` is the length of its text, so that a part stays small."""
+        """Add one row; ``characters`` is the length of its text, which bounds the size of a part."""
         self._rows.append(row)
         self._characters += characters
         if len(self._rows) >= ROWS_A_PART or self._characters >= CHARACTERS_A_PART:
             self.flush()
 
     def flush(self) -> None:
-        """Write the rows that are held, under a name that appears only when the file is whole."""
+        """Write the pending rows to a file that appears only when it is complete."""
         if not self._rows:
             return
         write(self._folder / f"{self._prefix}{self._number:05d}.parquet", frame(self._name, self._rows))
@@ -60,14 +60,14 @@ class Parts:
 
 
 def frame(name: str, rows: Sequence[Row] = ()) -> pl.DataFrame:
-    """Return the table ``name`` with ``rows``."""
+    """Return a table with the columns of ``name`` and these ``rows``."""
     import polars as pl
 
     return pl.DataFrame(rows, schema=columns.schema(name), orient="row")
 
 
 def write(file: Path, table: pl.DataFrame) -> None:
-    """Write ``table`` to the Parquet file ``file``, whole or not at all. Raises ``RunError``."""
+    """Write ``table`` to the Parquet file ``file``, completely or not at all. Raises ``RunError``."""
     import polars as pl
 
     try:
@@ -78,7 +78,7 @@ def write(file: Path, table: pl.DataFrame) -> None:
 
 
 def merge(parts: Sequence[Path], file: Path) -> None:
-    """Make one Parquet file of ``parts``, without holding them all in memory. Raises ``RunError``."""
+    """Merge Parquet files into one, without loading them all into memory. Raises ``RunError``."""
     import polars as pl
 
     try:
@@ -89,7 +89,7 @@ def merge(parts: Sequence[Path], file: Path) -> None:
 
 
 def scan(paths: Sequence[Path]) -> pl.LazyFrame:
-    """Return the rows of Parquet files as a lazy table. Raises ``RunError`` for one that is not whole."""
+    """Return the rows of Parquet files as a lazy table. Raises ``RunError`` for a damaged file."""
     import polars as pl
 
     for path in paths:
@@ -98,8 +98,7 @@ def scan(paths: Sequence[Path]) -> pl.LazyFrame:
 
 
 def complete(name: str, table: pl.LazyFrame) -> pl.LazyFrame:
-    """Return ``table`` with all columns of the table ``name``: those that it lacks, as an earlier version did
-    not write them, are null."""
+    """Return ``table`` with all columns of the table ``name``; those that it lacks are null."""
     import polars as pl
 
     there = table.collect_schema().names()
@@ -108,7 +107,7 @@ def complete(name: str, table: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def read(path: Path) -> pl.DataFrame:
-    """Return the rows of a Parquet file. Raises ``RunError`` for one that is not whole."""
+    """Return the rows of a Parquet file. Raises ``RunError`` for a damaged file."""
     import polars as pl
 
     return _readable(path, partial(pl.read_parquet, glob=False))
@@ -124,19 +123,19 @@ def _readable(path: Path, reader: Callable[[Path], Content]) -> Content:
 
 
 def reason(error: Exception) -> str:
-    """Return the first line of what went wrong, without the path."""
-    said = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    return str(said).splitlines()[0]
+    """Return the first line of the error's message, without the path."""
+    message = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return str(message).splitlines()[0]
 
 
 def read_cases(paths: Iterable[Path]) -> Iterator[Case]:
-    """Yield the cases of Parquet files, one file in memory at a time."""
+    """Yield the cases of Parquet files, with one file in memory at a time. Raises ``RunError``."""
     for path in paths:
         yield from map(case_of, read(path).iter_rows(named=True))
 
 
 def case_of(row: Row) -> Case:
-    """Return the case of a row."""
+    """Return the case in a row of ``cases``."""
     return Case(
         id=row["id"],
         group=row["group"],
@@ -171,7 +170,7 @@ def case_row(case: Case) -> Row:
 
 
 def answer_row(case: Case, outcome: Outcome, reply: str) -> Row:
-    """Return the row in ``answers`` of a case, its outcome and the words this was read from."""
+    """Return the row in ``answers`` of a case; ``reply`` is the text that its outcome was read from."""
     return {
         "case": case.id,
         "outcome": outcome.reason or "read",
@@ -207,7 +206,7 @@ def _margin_columns(margin: Margin | None) -> Row:
 
 
 def noise_row(noise: Noise) -> Row:
-    """Return the row in ``noise`` of an original that was asked again."""
+    """Return the row in ``noise`` of an original that was asked about again."""
     return {"document": noise.document, "asked": noise.asked, "read": noise.read, "flips": noise.flips}
 
 

@@ -1,6 +1,6 @@
-"""A task in a file of the user's own: ``--task ./spam.py``.
+"""A task in the user's own file: ``--task ./spam.py``.
 
-The file exports ``task``. The prompt and the sample that it names are looked for beside the file first.
+The file defines ``task``. Its prompt and its sample are looked for beside the file first.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ SUFFIX = ".py"
 
 
 def is_file(name: str) -> bool:
-    """Return whether the ``name`` of a task is the path of a file."""
+    """Return whether ``name``, given for a task, is the path of a file."""
     return name.endswith(SUFFIX)
 
 
 @dataclass(frozen=True)
 class TaskFile:
-    """The file at ``path``."""
+    """The task file at ``path``."""
 
     path: str
 
     def load(self) -> Task:
-        """Run the file and return its task. Raises ``TaskError``, which names the file."""
+        """Execute the file and return its task. Raises ``TaskError``, which names the file."""
         module = self._module()
         try:
             exec(compile(self._source, self.path, "exec"), vars(module))  # noqa: S102 - the user's own code
@@ -46,7 +46,7 @@ class TaskFile:
         return task
 
     def beside(self, task: Task) -> Task:
-        """Return ``task`` with its prompt and its sample taken from beside the file, where they are there."""
+        """Return ``task`` with the prompt and the sample beside the file, where these exist."""
         folder = Path(self.path).resolve().parent
         if (folder / f"{task.prompt}.toml").is_file():
             task = replace(task, prompt=str(folder / task.prompt))
@@ -56,7 +56,7 @@ class TaskFile:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the source."""
+        """The SHA-256 of the source. Raises ``TaskError`` if the file cannot be read."""
         return sha256(self._source).hexdigest()
 
     @cached_property
@@ -67,7 +67,7 @@ class TaskFile:
             raise TaskError(f"{self.path}: {error.strerror or error}") from error
 
     def _module(self) -> ModuleType:
-        """An empty module that the file's classes can be found in, under a name that no other has."""
+        """Return an empty module, registered under a unique name, for the file's classes to belong to."""
         name = f"hinter_task_{self.digest[:16]}"
         spec = spec_from_loader(name, None, origin=self.path)
         assert spec is not None

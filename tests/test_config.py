@@ -139,4 +139,4 @@ def test_texts_of_the_command_line_replace_those_of_the_file(tmp_path: Path) -> 
 
 def test_options_of_a_plug_in_task_pass(tmp_path: Path) -> None:
     loaded = config.load(written(tmp_path, "[task_options]\nthreshold = 3"))
-    assert loaded.task_options.given == {"threshold": 3}
+    assert loaded.task_options.values == {"threshold": 3}

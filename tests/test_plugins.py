@@ -99,7 +99,7 @@ def test_a_member_of_ones_own_is_no_misspelling(tmp_path: Path, monkeypatch: pyt
 def test_a_name_is_given_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install(tmp_path, "typos_one", TYPOS, {"harness.suites:typos": "plugin"})
     monkeypatch.syspath_prepend(install(tmp_path, "typos_two", TYPOS, {"harness.suites:typos": "plugin"}))
-    with pytest.raises(ConfigError, match="'typos' is given by two packages, typos_"):
+    with pytest.raises(ConfigError, match="'typos' is in two packages, typos_"):
         config.load(None, {"suite": "typos"})
     plugins, faults = registry.suite_plugins()
     assert [plugin.name for plugin in plugins] == list(registry.BUILT_IN[registry.SUITE_GROUP])

@@ -128,8 +128,8 @@ def test_without_log_probabilities_it_is_the_number() -> None:
 
 @pytest.mark.parametrize("name", RATED)
 def test_examples_are_sent_on_the_scale_that_is_asked_for(name: str) -> None:
-    _, plain, _ = assembly.asked(config.load(None, {"task": name}))
-    task, scaled, _ = assembly.asked(config.load(None, {"task": name, "task_options.scale": 9}))
+    _, plain, _ = assembly.resolve_task(config.load(None, {"task": name}))
+    task, scaled, _ = assembly.resolve_task(config.load(None, {"task": name, "task_options.scale": 9}))
     assert task.labels == NINE
     assert "from 0.00 " in plain.question
     assert "to 9 " in scaled.question
@@ -145,7 +145,7 @@ def test_an_example_that_is_no_rating_is_an_error(tmp_path: Path) -> None:
         'system = "s"\nquestion = "q"\n[[examples]]\ntext = "t"\nanswer = "good"\n', encoding="utf-8"
     )
     with pytest.raises(TaskError, match="'good' is not a number from 0 to 1"):
-        assembly.asked(config.load(None, {"task": "joy", "prompt": str(prompt)}))
+        assembly.resolve_task(config.load(None, {"task": "joy", "prompt": str(prompt)}))
 
 
 @pytest.mark.parametrize("scale", [1, 10, "many", 4.5, True])

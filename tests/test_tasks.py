@@ -224,7 +224,9 @@ def test_what_is_wrong_with_a_row_is_said(tmp_path: Path, name: str, row: dict[s
 
 
 def test_custom_is_what_its_options_say() -> None:
-    task, prompt, where = assembly.asked(config.load(None, {**CUSTOM, "task_options.question": "{labels}?"}))
+    task, prompt, where = assembly.resolve_task(
+        config.load(None, {**CUSTOM, "task_options.question": "{labels}?"})
+    )
     assert task.labels == ("Praise", "Complaint")
     assert not task.multi_label
     assert prompt.question == "Praise, Complaint?"
@@ -238,7 +240,7 @@ def test_custom_with_examples_of_ones_own(tmp_path: Path) -> None:
         f'{ours}\n\n[[examples]]\ntext = "Never again."\nanswer = "Complaint"\n', encoding="utf-8"
     )
     given = {**CUSTOM, "task_options.question": "Which?", "prompt": str(tmp_path / "own.toml"), "shots": 1}
-    _, prompt, _ = assembly.asked(config.load(None, given))
+    _, prompt, _ = assembly.resolve_task(config.load(None, given))
     system, *turns = prompt.messages("Well done.", shots=1)
     assert "Praise or Complaint" in system.content
     assert [(turn.role, turn.content) for turn in turns] == [
@@ -254,7 +256,7 @@ def test_custom_with_several_labels(tmp_path: Path) -> None:
         "task_options.labels": "iron, steel; trade",
         "task_options.multi_label": True,
     }
-    task, prompt, _ = assembly.asked(config.load(None, settings))
+    task, prompt, _ = assembly.resolve_task(config.load(None, settings))
     assert task.labels == ("iron, steel", "trade")
     assert task.multi_label
     assert "None" in prompt.system
@@ -303,14 +305,14 @@ def test_options_that_a_task_does_not_take(name: str, options: dict[str, Any], s
 
 
 def test_a_data_set_of_the_task_has_its_revision_and_another_has_none() -> None:
-    _, _, own = assembly.asked(config.load(None, {"documents.dataset": "stanfordnlp/imdb"}))
+    _, _, own = assembly.resolve_task(config.load(None, {"documents.dataset": "stanfordnlp/imdb"}))
     assert (own.path, own.split) == (None, "test")
     assert own.revision is not None
     assert len(own.revision) == 40
-    _, _, other = assembly.asked(config.load(None, {"documents.dataset": "someone/reviews"}))
+    _, _, other = assembly.resolve_task(config.load(None, {"documents.dataset": "someone/reviews"}))
     assert (other.path, other.split, other.revision) == (None, None, None)
     variant = {"task": "ecthr", "task_options.variant": "b", "documents.dataset": "coastalcph/lex_glue"}
-    assert assembly.asked(config.load(None, variant))[2].name == "ecthr_b"
+    assert assembly.resolve_task(config.load(None, variant))[2].name == "ecthr_b"
 
 
 def shown(*arguments: str) -> Result:
@@ -343,4 +345,4 @@ def test_the_messages_for_texts_of_ones_own(tmp_path: Path) -> None:
 
 def test_more_shots_than_examples() -> None:
     with pytest.raises(TaskError, match="--shots 4: the prompt has 3 examples"):
-        assembly.asked(config.load(None, {"task": "ecthr", "shots": 4}))
+        assembly.resolve_task(config.load(None, {"task": "ecthr", "shots": 4}))

@@ -1,4 +1,4 @@
-"""Which cases of a suite are asked about, and as what requests: one rule for run, check, plan and batches."""
+"""Select the cases to ask about and make their requests: one rule for run, check, plan and batches."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ Group = list[Case]
 def groups(cases: Iterable[Case], include_discarded: bool = False) -> Iterator[Group]:
     """Yield the cases of each group that are asked about; a group may have none.
 
-    These are the valid cases and, with ``include_discarded``, those that were discarded, except duplicates:
-    the text of a duplicate is asked about already. ``cases`` come with those of one group next to each other.
+    These are the valid cases and, with ``include_discarded``, the discarded ones except duplicates, whose
+    text is asked about already. The ``cases`` of a group must be adjacent.
     """
     for _, group in groupby(cases, key=lambda case: case.group):
         yield [case for case in group if case.valid or (include_discarded and case.reason != DUPLICATE)]
@@ -27,9 +27,9 @@ def probes(group: Sequence[Case]) -> Sequence[Case]:
 
 
 def requests(group: Sequence[Case], planner: Planner, repeats: int = 0) -> Iterator[Request]:
-    """Yield the requests that ``group`` is sure to need: one a case, and ``repeats`` more for each probe.
+    """Yield the requests that ``group`` certainly needs: one per case, and ``repeats`` more per probe.
 
-    What confirming a flip adds depends on the answers, so it is not among them.
+    Requests that confirm a flip depend on the answers, so they are not included.
     """
     yield from map(planner.request, group)
     for case in probes(group):
@@ -37,5 +37,5 @@ def requests(group: Sequence[Case], planner: Planner, repeats: int = 0) -> Itera
 
 
 def repeated(case: Case, planner: Planner, times: int) -> Iterator[Request]:
-    """Yield the requests that ask about ``case`` again, ``times`` times."""
+    """Yield the requests that ask about ``case`` another ``times`` times."""
     return (planner.request(case, repeat) for repeat in range(1, times + 1))

@@ -1,4 +1,4 @@
-"""From a configuration to the parts of an audit, checked before anything is sent."""
+"""Build the parts of an audit from a configuration, and check them before anything is sent."""
 
 from __future__ import annotations
 
@@ -33,8 +33,11 @@ LANGUAGE = "en"
 
 @dataclass(frozen=True)
 class Audit:
-    """All that a run needs. ``total`` is the number of documents, each of them read once already, of which
-    ``too_long`` are shortened."""
+    """Everything a run needs.
+
+    ``total`` is the number of documents, all of which have been read once; ``too_long`` of them are
+    shortened.
+    """
 
     config: RunConfig
     task: Task
@@ -48,31 +51,34 @@ class Audit:
     identity: JsonObject
 
     def documents(self) -> Iterator[Document]:
-        """The texts, those that do not fit the model shortened; none for a suite that makes its own."""
+        """Yield the documents, shortened to fit the model; none if the suite makes its own texts."""
         if self.suite.makes_texts:
             return iter(())
         return self.shortener.shortened(self.task.documents(self.options))
 
     @property
     def reader(self) -> Reader:
-        """What reads the replies to the planner's requests."""
+        """The reader of replies to the planner's requests."""
         return Reader.of(self.task, self.planner.constrained)
 
     @property
     def folder(self) -> RunFolder:
+        """The run folder: the configured one, or one under ``runs/`` that is named by the settings."""
         return RunFolder(Path(self.config.out) if self.config.out else Path("runs") / self._name)
 
     @property
     def cache(self) -> Path:
+        """The path of the response cache."""
         return Path(self.config.cache) if self.config.cache else DEFAULT_CACHE
 
     @property
     def prices(self) -> Prices | None:
+        """The prices of tokens; None if they are not configured."""
         price = self.config.model.price
         return Prices(price.input, price.output, price.cached_input) if price else None
 
     def runner(self, cache: ResponseCache) -> Runner:
-        """Asks the model, as much at a time and as much in all as the configuration says."""
+        """Return a runner that keeps to the configured concurrency, rate and budget."""
         section, limits = self.config.model, self.config.budget
         fixed = section.concurrency if isinstance(section.concurrency, int) else None
         limiter = Limiter(
@@ -97,15 +103,15 @@ class Audit:
 
     @property
     def _name(self) -> str:
-        """The same settings give the same folder, so the same command takes up the same run."""
+        """The folder's name: the same settings give the same name, so the same command resumes a run."""
         model = re.sub(r"[^\w.-]+", "-", self.model.name).strip("-")
         digest = sha256(canonical(self.identity).encode()).hexdigest()[:8]
         return f"{self.task.name}-{self.suite.name}-{model}-{digest}"
 
 
-def asked(config: RunConfig) -> tuple[Task, render.Prompt, DocumentOptions]:
-    """The task, what is asked, and where the texts are. Raises ``TaskError``, ``ConfigError``."""
-    task = registry.task(config.task, config.task_options.given)
+def resolve_task(config: RunConfig) -> tuple[Task, render.Prompt, DocumentOptions]:
+    """Return the task, its prompt and the source of its documents. Raises ``TaskError``, ``ConfigError``."""
+    task = registry.task(config.task, config.task_options.values)
     prompt = render.load(task.prompt, task.labels, config.prompt)
     if task.question is not None:
         prompt = replace(prompt, question=task.question)
@@ -120,7 +126,7 @@ def asked(config: RunConfig) -> tuple[Task, render.Prompt, DocumentOptions]:
 
 
 def _document_options(config: RunConfig, task: Task) -> DocumentOptions:
-    """What is configured; a data set of the task with its pinned revision; or the task's sample."""
+    """Return the configured source of documents, the task's dataset at its pinned revision, or its sample."""
     section = config.documents
     hub = task.hub if task.hub is not None and task.hub.dataset == section.dataset else None
     name, split, revision = (hub.name, hub.split, hub.revision) if hub else (None, None, None)
@@ -137,9 +143,12 @@ def _document_options(config: RunConfig, task: Task) -> DocumentOptions:
 
 
 def assemble(config: RunConfig) -> Audit:
-    """The parts of the run that ``config`` describes. Reads every document once, to find faults now."""
+    """Build the run that ``config`` describes, reading every document once to find faults now.
+
+    Raises ``HarnessError``.
+    """
     config = config.of_suite(registry.resolve(config.suite, config.suite_options))
-    task, prompt, options = asked(config)
+    task, prompt, options = resolve_task(config)
     suite = make_suite(config, task)
     if config.budget.adaptive is not None and not suite.explorable:
         raise ConfigError(f"budget.adaptive: the mutants of suite {suite.name!r} cannot be explored")
@@ -183,14 +192,14 @@ def assemble(config: RunConfig) -> Audit:
 
 
 def make_suite(config: RunConfig, task: Task | None = None) -> Suite:
-    """Make the suite that ``config`` names; ``task`` is what the model is asked, where it is at hand."""
+    """Make the suite that ``config`` names; ``task`` is loaded if it is not passed."""
     return registry.make_suite(config.suite, config.suite_options, kit(config, task))
 
 
 def kit(config: RunConfig, task: Task | None = None) -> Kit:
-    """Return what a suite of this run is made with."""
+    """Return the kit that a suite of this run is made with; ``task`` is loaded if it is not passed."""
     return Kit(
-        task=task or registry.task(config.task, config.task_options.given),
+        task=task or registry.task(config.task, config.task_options.values),
         seed=config.seed,
         language=LANGUAGE,
         cache=(Path(config.cache) if config.cache else DEFAULT_CACHE).parent,
@@ -210,7 +219,10 @@ def _key(variable: str | None, address: str) -> str:
 
 
 def _shortener(config: RunConfig, model: Model, planner: Planner) -> Shortener:
-    """What fits: ``[documents] max_tokens``, or what the model's context leaves beside prompt and answer."""
+    """Return what shortens texts to ``[documents] max_tokens``, or to the room beside prompt and answer.
+
+    Raises ``ConfigError`` if the prompt leaves no room in the model's context.
+    """
     limit, context = config.documents.max_tokens, config.model.context or model.context
     if limit is None and context is not None:
         bare = planner.request(Case("", "", "", "original", ""))
@@ -222,6 +234,7 @@ def _shortener(config: RunConfig, model: Model, planner: Planner) -> Shortener:
             raise ConfigError(f"the prompt leaves no room for a text in {model.name}'s {context} tokens")
 
     def count(text: str) -> int:
+        """Count the tokens of ``text``; without a tokenizer, return an upper bound."""
         tokens = model.count_tokens(text)
         return text_bound(text) if tokens is None else tokens
 

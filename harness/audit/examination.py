@@ -1,4 +1,4 @@
-"""One group: asked, read, judged, and asked again where noise is to be measured or a flip confirmed."""
+"""Ask about one group, read and judge its answers, and ask again to measure noise or confirm flips."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ class Examiner:
         self._reader = audit.reader
 
     async def examine(self, group: Sequence[Case]) -> Examined:
-        """The cases of one group. Raises ``EndpointError`` where nothing more can be asked."""
+        """Ask about the cases of one group and judge them.
+
+        Raises ``EndpointError`` if the endpoint takes no more requests.
+        """
         answers = await self._answers(group)
         readings = {name: self._reader.read(answer) for name, answer in answers.items()}
         outcomes = {name: reading.outcome for name, reading in readings.items()}
@@ -41,34 +44,34 @@ class Examiner:
         return Examined(blank, outcomes, words, verdicts, noise, discarded)
 
     def key(self, case: Case) -> str:
-        """What two cases have in common that are one request."""
+        """Return the key of the request about ``case``; cases with the same key are one request."""
         return self._audit.planner.request(case).key
 
     async def outcomes(self, cases: Sequence[Case]) -> dict[str, Outcome]:
-        """What is answered to each case, by id."""
+        """Return the outcome of each case by id."""
         answers = await self._answers(cases)
         return {name: self._reader.outcome(answer) for name, answer in answers.items()}
 
     async def _answers(self, group: Sequence[Case]) -> dict[str, Answer]:
-        """The answer to each case by id, asked in the order of their texts: neighbours share prefixes."""
+        """Return the answers by case id, asked in the order of the texts: neighbours share prefixes."""
         answers: dict[str, Answer] = {}
         ordered = sorted(group, key=lambda case: case.text)
         for start in range(0, len(ordered), CASES_AT_ONCE):
-            some = {
+            requests = {
                 case.id: self._audit.planner.request(case) for case in ordered[start : start + CASES_AT_ONCE]
             }
-            replies = await self._runner.replies(list(some.values()))
-            answers |= {name: replies[request.key] for name, request in some.items()}
+            replies = await self._runner.replies(list(requests.values()))
+            answers |= {name: replies[request.key] for name, request in requests.items()}
         return answers
 
     def _of_discarded(self, group: Sequence[Case], outcomes: dict[str, Outcome]) -> list[Verdict]:
-        """What the cases that are not valid would have shown."""
+        """Return the verdicts on discarded cases, judged as if they were valid."""
         invalid = {case.id for case in group if not case.valid}
         verdicts = self._audit.suite.judge(group, outcomes)
         return [replace(verdict, hidden=None) for verdict in verdicts if verdict.case in invalid]
 
     async def _noise(self, group: Sequence[Case], outcomes: dict[str, Outcome], repeats: int) -> Noise | None:
-        """Ask the probes of the group again; None where it has none."""
+        """Ask about the probes of the group again and count the flips; return None if it has no probes."""
         probes = asking.probes(group)
         if not probes:
             return None
@@ -84,27 +87,27 @@ class Examiner:
     async def _confirmed(
         self, group: Sequence[Case], outcomes: dict[str, Outcome], verdicts: Sequence[Verdict], times: int
     ) -> list[Verdict]:
-        """Each flip confirmed if the suite finds it in the repeats of the cases compared, every time."""
+        """Return the verdicts, each flip confirmed if it occurs in every repeat of the cases compared."""
         biased = {(v.case, v.other) for v in verdicts if v.status == "biased"}
         if not biased:
             return list(verdicts)
         compared = {name for pair in biased for name in pair if name is not None}
-        asked = [c for c in group if c.valid and (c.role == "original" or c.id in compared)]
-        again = await self._again(asked, times)
+        repeated = [c for c in group if c.valid and (c.role == "original" or c.id in compared)]
+        again = await self._again(repeated, times)
         blank = [replace(case, text="") for case in group if case.valid]
-        found: dict[tuple[str, str | None], list[Status]] = {pair: [] for pair in biased}
+        statuses: dict[tuple[str, str | None], list[Status]] = {pair: [] for pair in biased}
         for turn in range(times):
             heard = outcomes | {name: repeats[turn] for name, repeats in again.items()}
             for verdict in self._audit.suite.judge(blank, heard):
                 if (verdict.case, verdict.other) in biased:
-                    found[verdict.case, verdict.other].append(verdict.status)
+                    statuses[verdict.case, verdict.other].append(verdict.status)
         return [
-            replace(v, confirmed=_holds(found[v.case, v.other])) if (v.case, v.other) in biased else v
+            replace(v, confirmed=_holds(statuses[v.case, v.other])) if (v.case, v.other) in biased else v
             for v in verdicts
         ]
 
     async def _again(self, cases: Iterable[Case], times: int) -> dict[str, list[Outcome]]:
-        """Return the outcomes of each of ``cases``, asked ``times`` times more, by id."""
+        """Ask about each of ``cases`` another ``times`` times; return the outcomes by id."""
         requests = {case.id: list(asking.repeated(case, self._audit.planner, times)) for case in cases}
         replies = await self._runner.replies(list(chain.from_iterable(requests.values())))
         return {
@@ -114,7 +117,7 @@ class Examiner:
 
 
 async def next_group(groups: Iterator[list[Case]]) -> list[Case] | None:
-    """The next group, made in a thread, which is left to finish its step even when cancelled."""
+    """Return the next group, None at the end; made in a thread that finishes its step even if cancelled."""
     step = asyncio.ensure_future(asyncio.to_thread(next, groups, None))
     try:
         return await asyncio.shield(step)
@@ -126,7 +129,7 @@ async def next_group(groups: Iterator[list[Case]]) -> list[Case] | None:
 def _shifted(
     group: Sequence[Case], readings: Mapping[str, Reading], verdicts: Iterable[Verdict]
 ) -> list[Verdict]:
-    """Return the verdicts with how far the other case's label gained, where log-probabilities tell."""
+    """Return the verdicts with the shift of the other case's label, where log-probabilities give it."""
     original = next((case.id for case in group if case.role == "original"), None)
     shifted = []
     for verdict in verdicts:
@@ -137,7 +140,7 @@ def _shifted(
 
 
 def _holds(repeats: Sequence[Status]) -> bool | None:
-    """Whether the flip is there each time; None where one repeat was not read and none contradicts."""
+    """Return whether the flip occurred each time; None if a repeat was not read and none contradicts."""
     if "benign" in repeats:
         return False
     return True if "undetermined" not in repeats else None

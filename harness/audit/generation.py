@@ -1,7 +1,7 @@
-"""Cases made and written, a chunk of documents at a time: resumable, in order, by one process or more.
+"""Make and write cases, a chunk of documents at a time: resumable, in order, by one process or several.
 
-A chunk's files are whole or not there, so whatever stops a run, the same command makes only the chunks that
-are missing. Which process makes a chunk does not show in what is written.
+The files of a chunk are complete or absent, so whatever stops a run, the same command makes only the missing
+chunks. The files do not depend on which process makes a chunk.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ CHUNKS_AHEAD = 2
 
 Chunk = tuple[int, Iterable[Document]]
 Engine = Callable[[Audit, RunFolder, int, Progress], None]
-"""Writes all cases of an audit, with a number of workers: ``make``, or another that writes the same."""
+"""Writes all cases of an audit with a number of workers: ``make``, or an equivalent that writes the same."""
 
 
 def cases(audit: Audit, folder: RunFolder, workers: int = 1) -> Generator[Case, None, None]:
-    """All cases of the audit, in the documents' order; those on disk are read, others made and written."""
+    """Yield all cases of the audit in document order: read from disk, or else made and written."""
     if folder.complete:
         yield from folder.read_cases()
         return
@@ -51,16 +51,16 @@ def cases(audit: Audit, folder: RunFolder, workers: int = 1) -> Generator[Case, 
 
 
 def make(audit: Audit, folder: RunFolder, workers: int = 1, progress: Progress = unwatched) -> None:
-    """Write all cases of the audit."""
+    """Write all cases of the audit to ``folder``."""
     if folder.complete:
         return
     done = 0
     if workers == 1 or not audit.suite.by_document:
         for number, documents in chunks(audit):
-            some = list(documents) if audit.suite.by_document else documents
+            texts = list(documents) if audit.suite.by_document else documents
             if not folder.has_chunk(number):
-                deque(folder.keep_chunk(number, audit.suite.cases(iter(some))), maxlen=0)
-            done += len(some) if isinstance(some, list) else audit.total
+                deque(folder.keep_chunk(number, audit.suite.cases(iter(texts))), maxlen=0)
+            done += len(texts) if isinstance(texts, list) else audit.total
             progress(done, audit.total)
     else:
         for _, size in _shared_out(audit, folder, workers):
@@ -70,56 +70,56 @@ def make(audit: Audit, folder: RunFolder, workers: int = 1, progress: Progress =
 
 
 def finish(audit: Audit, folder: RunFolder) -> None:
-    """Write what the suite extracts from all its cases, then say that these are on disk."""
+    """Write the suite's extracts of all its cases, then mark the cases as complete."""
     for name, table in audit.suite.extracts(folder).items():
         table.sink_parquet(folder.path / f"{name}.parquet")
     folder.finish()
 
 
 def chunks(audit: Audit) -> Iterator[Chunk]:
-    """The documents in numbered chunks; in one where the suite must see them together."""
+    """Yield the documents in numbered chunks: a single one if the suite must see them together."""
     documents = audit.documents()
     if not audit.suite.by_document:
         yield 0, documents
         return
     number = 0
-    while some := list(islice(documents, CHUNK_DOCUMENTS)):
-        yield number, some
+    while chunk := list(islice(documents, CHUNK_DOCUMENTS)):
+        yield number, chunk
         number += 1
 
 
 def _shared_out(audit: Audit, folder: RunFolder, workers: int) -> Iterator[tuple[int, int]]:
-    """Each chunk's number and size when it is on disk, in order, made by ``workers`` processes."""
+    """Yield the number and size of each chunk, in order, once ``workers`` processes have written it."""
     pending: deque[tuple[int, int, Future[None] | None]] = deque()
     pool = ProcessPoolExecutor(
         workers, multiprocessing.get_context("spawn"), initializer=_start, initargs=(audit.config,)
     )
     try:
         for number, documents in chunks(audit):
-            some = list(documents)
-            made = None if folder.has_chunk(number) else pool.submit(_make, folder.path, number, some)
-            pending.append((number, len(some), made))
+            texts = list(documents)
+            future = None if folder.has_chunk(number) else pool.submit(_make, folder.path, number, texts)
+            pending.append((number, len(texts), future))
             if len(pending) > workers * CHUNKS_AHEAD:
                 yield _done(pending.popleft())
         while pending:
             yield _done(pending.popleft())
     except BrokenProcessPool as error:
         raise RunError(
-            "a worker process was killed (out of memory?): the same command goes on, with fewer --workers"
+            "a worker process was killed (out of memory?): run the same command again, with fewer --workers"
         ) from error
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _done(chunk: tuple[int, int, Future[None] | None]) -> tuple[int, int]:
-    number, size, made = chunk
-    if made is not None:
-        made.result()
+    number, size, future = chunk
+    if future is not None:
+        future.result()
     return number, size
 
 
 _suite: Suite | None = None
-"""What a worker process makes cases with: loaded once, for a parser takes seconds to load."""
+"""The suite of a worker process, loaded once because a parser takes seconds to load."""
 
 
 def _start(config: RunConfig) -> None:
@@ -130,7 +130,7 @@ def _start(config: RunConfig) -> None:
 
 
 def _end_with_parent() -> None:
-    """A parent that is killed tells nobody, and its workers would wait for ever for another chunk."""
+    """End this worker when its parent dies: a killed parent cannot tell it that no more chunks will come."""
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()

@@ -1,8 +1,8 @@
-"""Cases made on a Ray cluster: Ray Data hands chunks of documents to actors, the driver writes what returns.
+"""Make cases on a Ray cluster: Ray Data hands chunks of documents to actors, the driver writes the results.
 
-A row is a chunk: its documents on the way there, its finished Parquet parts on the way back. So a chunk comes
-whole or not at all, whatever node is lost; one that comes a second time is not written again; and the files
-are those that any other engine writes.
+A row is a chunk: its documents on the way out, its finished Parquet parts on the way back. So a chunk arrives
+whole or not at all, whichever node is lost; a chunk that arrives twice is written once; and the files are the
+same as any other engine writes.
 """
 
 from __future__ import annotations
@@ -38,24 +38,25 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 ANSWER_SECONDS = 5.0
+"""How long a server at the address of a cluster may take to identify itself as Ray."""
+
 QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_BACKEND_LOG_LEVEL": "fatal"}
 FEW_TRIES = {"RAY_NUM_REDIS_GET_RETRIES": "5"}
-"""Seconds for a cluster to say who it is, where a server that is no cluster answers."""
 
 HTTP2_GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(3) + b"\x04" + bytes(5)
 """The preface and an empty SETTINGS frame (RFC 9113, sections 3.4 and 4.1): Ray speaks gRPC."""
 SETTINGS = 4
 
 Waiting = dict[int, tuple[int, Any]]
-"""By the number of a chunk: how many documents it has, and where in the object store they are."""
+"""The documents of each chunk by its number: how many there are, and their place in the object store."""
 
 
 @contextmanager
 def connected(address: str | None = None) -> Iterator[None]:
-    """Use the cluster at ``address`` (``HOST:PORT`` or ``auto``; None: the environment's RAY_ADDRESS, or else
-    a cluster of this machine alone that ends with this).
+    """Connect to the cluster at ``address``, ``HOST:PORT`` or ``auto``, and disconnect at the end.
 
-    Raises ``ConfigError`` within seconds where none answers, and where Ray is not installed.
+    None stands for RAY_ADDRESS in the environment, or else for a temporary cluster on this machine. Raises
+    ``ConfigError`` within seconds if no cluster answers, or if Ray is not installed.
     """
     address = address or os.environ.get("RAY_ADDRESS") or "local"
     for name, value in (QUIET if address == "local" else QUIET | FEW_TRIES).items():
@@ -68,8 +69,8 @@ def connected(address: str | None = None) -> Iterator[None]:
         raise ConfigError("--engine ray needs Ray: pip install 'hinter-harness[ray]'") from error
     if address not in ("local", "auto"):
         _greet(address)
-    local: dict[str, Any] = {"include_dashboard": False} if address == "local" else {}
-    with redirect_stdout(sys.stderr):  # where Ray says what becomes of its nodes
+    local: dict[str, bool] = {"include_dashboard": False} if address == "local" else {}
+    with redirect_stdout(sys.stderr):  # where Ray reports on its nodes
         try:
             ray.init(address, log_to_driver=False, logging_level=logging.ERROR, **local)
         except (ConnectionError, RuntimeError, ValueError, RayError) as error:
@@ -82,9 +83,9 @@ def connected(address: str | None = None) -> Iterator[None]:
 
 
 def make(audit: Audit, folder: RunFolder, workers: int | None = None, progress: Progress = unwatched) -> None:
-    """Write all cases of the audit, with ``workers`` actors (None: one a CPU of the cluster).
+    """Write all cases of the audit with ``workers`` actors (None: one per CPU of the cluster).
 
-    Raises ``RunError`` where the cluster loses the work or a node makes other cases than this machine.
+    Raises ``RunError`` if the cluster loses the work or a node would make different cases than this machine.
     """
     if folder.complete:
         return
@@ -104,15 +105,15 @@ def make(audit: Audit, folder: RunFolder, workers: int | None = None, progress: 
                         del waiting[number]
                         progress(audit.total - sum(size for size, _ in waiting.values()), audit.total)
         except RayError as error:
-            said = _lines(error)[-1]
+            fault = _lines(error)[-1]
             if len(waiting) == before:
-                raise RunError(f"Ray lost the work ({said}): the same command goes on") from error
-            log.warning("Ray: %s: %d chunks are asked for again", said, len(waiting))
+                raise RunError(f"Ray lost the work ({fault}): the same command continues it") from error
+            log.warning("Ray: %s: requesting %d chunks again", fault, len(waiting))
     generation.finish(audit, folder)
 
 
 def _waiting(audit: Audit, folder: RunFolder) -> Waiting:
-    """The chunks that are not on disk, put into Ray's object store, which spills to disk."""
+    """Put the chunks that are not on disk into Ray's object store, which spills to disk."""
     import pyarrow as pa
     import ray
 
@@ -128,7 +129,7 @@ def _waiting(audit: Audit, folder: RunFolder) -> Waiting:
 def _made(
     audit: Audit, waiting: Waiting, workers: int | None
 ) -> Generator[tuple[int, list[bytes]], None, None]:
-    """Chunks with their parts, as they are finished."""
+    """Yield the number and the Parquet parts of each chunk as it is finished. Raises ``RunError``."""
     import ray
     from ray.data import ActorPoolStrategy, DataContext
 
@@ -137,7 +138,7 @@ def _made(
     logging.getLogger("ray.data").setLevel(logging.CRITICAL)
     cpus = max(1, int(ray.cluster_resources().get("CPU", 1)))
     most = min(workers or cpus, len(waiting))
-    made = ray.data.from_arrow_refs([row for _, row in waiting.values()]).map_batches(
+    chunks = ray.data.from_arrow_refs([row for _, row in waiting.values()]).map_batches(
         Maker,
         fn_constructor_args=(audit.config, _identity(audit.suite), os.getcwd()),
         batch_size=1,
@@ -145,17 +146,17 @@ def _made(
         compute=ActorPoolStrategy(min_size=1, max_size=most, initial_size=min(most, cpus)),
         num_cpus=1,
     )
-    for row in made.iter_rows():
+    for row in chunks.iter_rows():
         if row["error"] is not None:
             raise RunError(row["error"])
         yield int(row["number"]), list(row["parts"])
 
 
 class Maker:
-    """What an actor makes cases with: a suite, loaded once, for a parser takes seconds to load.
+    """An actor that makes cases. It loads its suite once, because a parser takes seconds to load.
 
-    Files are taken relative to ``folder``, the driver's, where the node has it. What is wrong on the node,
-    such as a suite that is not the driver's by its ``identity``, comes back as the row's ``error``.
+    Files are relative to ``folder``, the driver's working directory, if the node has it. A fault on the node,
+    such as a suite whose ``identity`` differs from the driver's, is returned as the row's ``error``.
     """
 
     def __init__(self, config: RunConfig, identity: JsonObject, folder: str) -> None:
@@ -165,7 +166,7 @@ class Maker:
             os.chdir(folder)
 
     def __call__(self, chunk: pa.Table) -> pa.Table:
-        """A chunk's row with its documents -> its row with the bytes of its Parquet files."""
+        """Turn a chunk's row with its documents into its row with the bytes of its Parquet files."""
         import pyarrow as pa
 
         (row,) = chunk.to_pylist()
@@ -173,14 +174,14 @@ class Maker:
             Document(id, text, None if labels is None else frozenset(labels))
             for id, text, labels in json.loads(row["documents"])
         ]
-        parts, wrong = [], None
+        parts, fault = [], None
         try:
             parts = self._parts(row["number"], documents)
         except HarnessError as error:
-            wrong = f"Ray node {platform.node()}: {error}"
+            fault = f"Ray node {platform.node()}: {error}"
         columns = {"number": pa.int64(), "parts": pa.list_(pa.large_binary()), "error": pa.string()}
-        made = {"number": row["number"], "parts": parts, "error": wrong}
-        return pa.Table.from_pylist([made], pa.schema(columns))
+        result = {"number": row["number"], "parts": parts, "error": fault}
+        return pa.Table.from_pylist([result], pa.schema(columns))
 
     def _parts(self, number: int, documents: Iterable[Document]) -> list[bytes]:
         with TemporaryDirectory(prefix="hinter-") as place:
@@ -192,7 +193,7 @@ class Maker:
     def _suite(self) -> Suite:
         suite = make_suite(self._config)
         if _identity(suite) != self._identity:
-            raise RunError("it would make other cases: install the same versions as here")
+            raise RunError("it would make different cases: install the same versions as here")
         return suite
 
 
@@ -201,8 +202,10 @@ def _identity(suite: Suite) -> JsonObject:
 
 
 def _greet(address: str) -> None:
-    """Raise ``ConfigError`` unless something at ``address`` greets as Ray does: ``ray.init`` would try for
-    minutes. Behind TLS a connection has to do."""
+    """Raise ``ConfigError`` unless the server at ``address`` greets as Ray does.
+
+    ``ray.init`` would try for minutes. Behind TLS, a connection is taken as enough.
+    """
     url = urlsplit(f"//{address}")
     try:
         place = (url.hostname or "", url.port or 0)
@@ -222,5 +225,5 @@ def _greet(address: str) -> None:
 
 
 def _lines(error: BaseException) -> list[str]:
-    """What is said of an error: Ray's own traceback, if any, and at its end what went wrong."""
+    """Return the lines of an error's message: Ray's own traceback, if any; the last line says what failed."""
     return [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]

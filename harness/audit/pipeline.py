@@ -1,7 +1,7 @@
 """The whole flow: documents -> cases -> requests -> answers -> verdicts -> figures -> report.
 
-A group (one original and its mutants) at a time, each step writing what it makes to the run folder, so
-memory does not grow with the run and a run that was stopped is taken up by the same command.
+It works on one group (an original and its mutants) at a time, and each step writes its results to the run
+folder. So memory does not grow with the run, and the same command resumes a run that was stopped.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from harness.audit.assembly import Audit, assemble
 from harness.audit.batching.run import answered, outstanding
 from harness.audit.examination import Examiner, next_group
 from harness.config import RunConfig
-from harness.core import Case, Document, Examined, Outcome, Verdict
+from harness.core import Case, Document, Examined, Json, JsonObject, Outcome, Verdict
 from harness.errors import ConfigError, EndpointError
 from harness.folder import DERIVED, RunFolder
 from harness.models import tokens
@@ -46,7 +46,7 @@ PER_SLOT = 8
 
 @dataclass
 class RunState:
-    """How far a run has come; ``documents`` counts those whose verdicts are in."""
+    """The progress of a run; ``documents`` counts those whose verdicts are in, ``cost`` returns USD."""
 
     total: int
     documents: int = 0
@@ -59,39 +59,39 @@ class RunState:
     lengths: Mapping[str, int] | None = None
 
     def tell(self, note: str) -> None:
-        """What goes on before there is anything to count."""
+        """Note what is happening before there is anything to count."""
         self.note = note
 
 
 @dataclass(frozen=True)
 class Checked:
-    """One text's cases, discarded ones too, with what was answered and found, by case id."""
+    """The cases of one text, including discarded ones, with their outcomes and verdicts by case id."""
 
     cases: list[Case]
     outcomes: dict[str, Outcome]
     verdicts: dict[str, Verdict]
 
     def add(self, group: Examined) -> None:
-        """Take in what was answered and found in one group."""
+        """Add the outcomes and verdicts of one group."""
         self.outcomes.update(group.outcomes)
         self.verdicts.update({verdict.case: verdict for verdict in (*group.verdicts, *group.discarded)})
 
 
 @dataclass(frozen=True)
 class Finished:
-    """What a run gives: its summary, and the folder where its files are."""
+    """The result of a run: its summary, and the folder of its files."""
 
     summary: Summary
     folder: Path
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Json]:
         """Return the summary as JSON values, with the folder under ``folder``."""
         return {**self.summary.to_json(), "folder": str(self.folder)}
 
 
 @dataclass(frozen=True)
 class Generated:
-    """What ``generate`` wrote: texts read, those with a case, and the cases made of them."""
+    """The result of ``generate``: the number of documents read, of those with a case, and the cases."""
 
     folder: Path
     suite: str
@@ -100,8 +100,8 @@ class Generated:
     eligible: int
     cases: Cases
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the counts as JSON values, in one level."""
+    def to_json(self) -> dict[str, Json]:
+        """Return the counts as a flat JSON object."""
         return {
             "folder": str(self.folder),
             "suite": self.suite,
@@ -122,10 +122,10 @@ async def run(config: RunConfig, watch: Watcher = lambda _: None, overwrite: boo
 
 
 async def audit(config: RunConfig, watch: Watcher = lambda _: None, overwrite: bool = False) -> Finished:
-    """Audit as ``config`` says; the summary is also written to the run folder, with the reports.
+    """Run the audit that ``config`` describes, and write summary and reports to the run folder.
 
-    ``watch`` is given the one ``RunState``, which then goes on changing. Cancelled, it still writes what
-    it has, with the status ``interrupted``. Raises ``HarnessError``.
+    ``watch`` is called once with the ``RunState``, which is updated as the run proceeds. If cancelled, the
+    audit still writes the results so far, with the status ``interrupted``. Raises ``HarnessError``.
     """
     assembled = await asyncio.to_thread(assemble, config)
     assembled.folder.open(assembled.resolved, assembled.identity, overwrite)
@@ -136,13 +136,15 @@ async def audit(config: RunConfig, watch: Watcher = lambda _: None, overwrite: b
 
 
 async def _audited(assembled: Audit, watch: Watcher) -> Finished:
-    """Do what ``audit`` does once the folder is there."""
+    """Run the audit in its folder, which exists."""
     config, folder, started = assembled.config, assembled.folder, time.monotonic()
     progress = RunState(assembled.total)
     watch(progress)
     status: Ending = "complete"
     if not config.batch and (left := outstanding(folder.path)):
-        log.warning("%d requests are in batch jobs that --batch takes up: this run asks them again", left)
+        log.warning(
+            "%d requests are in batch jobs, which --batch would resume: this run sends them again", left
+        )
     try:
         if config.batch:
             assembled = await answered(assembled, folder, progress.tell)
@@ -164,9 +166,9 @@ async def _audited(assembled: Audit, watch: Watcher) -> Finished:
 
 
 async def _flow(audit: Audit, folder: RunFolder, progress: RunState) -> None:
-    """Documents to verdicts. A cancellation leaves the files whole for all groups that were judged."""
-    made = generation.cases(audit, folder, audit.config.workers)
-    with closing(made) as cases, folder.derived() as tables:
+    """Take documents to verdicts. If cancelled, the files are complete for all groups that were judged."""
+    generated = generation.cases(audit, folder, audit.config.workers)
+    with closing(generated) as cases, folder.derived() as tables:
         async with ResponseCache(audit.cache) as cache, audit.runner(cache) as runner:
             progress.counts = runner.counts
             progress.cost = lambda: figures.cost(runner.counts, audit.prices)
@@ -188,7 +190,7 @@ async def _flow(audit: Audit, folder: RunFolder, progress: RunState) -> None:
 async def _chosen(
     audit: Audit, folder: RunFolder, examiner: Examiner, cases: Iterable[Case], progress: RunState
 ) -> Iterator[asking.Group]:
-    """The groups that an adaptive budget chose: the one step that looks at answers to choose cases."""
+    """Return the groups that an adaptive budget chooses, the only choice of cases that depends on answers."""
     from harness.audit.adaptive.exploration import Exploration
 
     budget = audit.config.budget.adaptive or 0
@@ -197,7 +199,7 @@ async def _chosen(
     progress.exploration = exploration
     try:
         await exploration.run()
-    except EndpointError as error:  # what was asked before is judged all the same
+    except EndpointError as error:  # the answers so far are judged all the same
         progress.stopped = error
     return exploration.groups()
 
@@ -205,8 +207,10 @@ async def _chosen(
 async def _examined(
     groups: Iterator[asking.Group], examiner: Examiner, limit: int
 ) -> AsyncIterator[Examined]:
-    """Groups examined, in order; the next are made and asked while the first is waited for, as long as no
-    more than ``limit`` cases are outstanding."""
+    """Yield the groups in order, examined.
+
+    Further groups are made and asked about while the first is awaited, up to ``limit`` outstanding cases.
+    """
     pending: deque[tuple[int, asyncio.Task[Examined]]] = deque()
     try:
         while (group := await next_group(groups)) is not None:
@@ -227,9 +231,10 @@ async def generate(
     watch: Progress = unwatched,
     engine: generation.Engine = generation.make,
 ) -> Generated:
-    """The cases of a run, written to its folder; a later ``run`` of the same settings goes on from them.
+    """Make the cases of a run and write them to its folder, for a later ``run`` with the same settings.
 
-    ``watch`` is told how many documents are done, of how many. ``engine`` says where they are made.
+    ``watch`` is called with the number of documents done and the total; ``engine`` makes and writes the
+    cases. Raises ``HarnessError``.
     """
     audit = await asyncio.to_thread(assemble, config)
     audit.folder.open(audit.resolved, audit.identity, overwrite)
@@ -237,6 +242,7 @@ async def generate(
     stopped = threading.Event()
 
     def tell(done: int, total: int) -> None:
+        """Report progress, or end the thread that calls this if the run was cancelled."""
         if stopped.is_set():
             raise asyncio.CancelledError
         watch(done, total)
@@ -245,21 +251,21 @@ async def generate(
         try:
             await asyncio.to_thread(engine, audit, audit.folder, config.workers, tell)
         finally:
-            stopped.set()  # a thread cannot be cancelled: it ends with the chunk it is at
+            stopped.set()  # a thread cannot be cancelled: it ends after its current chunk
         journal.line("ended: all cases are made")
-    made = audit.folder.scan("cases")
+    cases = audit.folder.scan("cases")
     return Generated(
         folder=audit.folder.path,
         suite=audit.suite.name,
         nouns=audit.suite.nouns,
         documents=audit.total,
-        eligible=figures.eligible(made),
-        cases=figures.case_counts(made),
+        eligible=figures.eligible(cases),
+        cases=figures.case_counts(cases),
     )
 
 
 async def check(config: RunConfig, text: str) -> Checked:
-    """Every version of one text, with its outcome and verdict by case id."""
+    """Ask about one text and all its mutants. Raises ``HarnessError``."""
     audit = await asyncio.to_thread(assemble, config)
     if audit.suite.makes_texts:
         raise ConfigError(f"suite {audit.suite.name!r} makes its own texts: check one of yours with another")
@@ -276,7 +282,7 @@ async def check(config: RunConfig, text: str) -> Checked:
 
 
 def _conclude(audit: Audit, folder: RunFolder, progress: RunState, status: Ending, seconds: float) -> Summary:
-    """Figures from the files alone, then the reports."""
+    """Compute the summary from the files alone, then write it and the reports."""
     for name in DERIVED:
         folder.merge(name)
     config = audit.config
@@ -306,21 +312,21 @@ def _conclude(audit: Audit, folder: RunFolder, progress: RunState, status: Endin
     return summary
 
 
-def _adaptive(exploration: Exploration | None, config: RunConfig) -> Mapping[str, Any]:
-    """What an adaptive budget spent, for the summary; nothing where all cases were asked about."""
+def _adaptive(exploration: Exploration | None, config: RunConfig) -> JsonObject:
+    """Return what an adaptive budget spent, for the summary; empty without such a budget."""
     if exploration is None:
         return {}
-    spent = {"asked": exploration.asked, "rounds": exploration.rounds}
+    spent = {"asked": exploration.requests, "rounds": exploration.rounds}
     return {"adaptive": {"budget": config.budget.adaptive, **spent}}
 
 
 def _additions(audit: Audit, folder: RunFolder, lengths: Mapping[str, int] | None) -> Mapping[str, object]:
-    """What the suite adds to the summary."""
+    """Return what the suite adds to the summary, with token counts of its words where they are known."""
     suite = audit.suite if lengths is None else audit.suite.weighed(lengths)
     return suite.figures(folder).plain()
 
 
 def render(folder: RunFolder, summary: Summary) -> None:
-    """Write the reports of a run folder, from its files."""
+    """Write the reports of a run folder from its files."""
     files.write(folder.path / "report.html", html.render(folder, summary))
     files.write(folder.path / "junit.xml", junit.render(folder, summary))

@@ -1,4 +1,4 @@
-"""What a run would make, send and cost: counted, never sent."""
+"""Count what a run would make, send and cost, without sending anything."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from harness.plugins import Nouns
 
 @dataclass
 class Tally:
-    """The cases that pass, counted; ``eligible`` are the documents that have any."""
+    """Counts of the cases that pass through; ``eligible`` is the set of documents that have any."""
 
     generated: int = 0
     valid: int = 0
@@ -35,8 +35,10 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run would make and send: texts, cases, requests, tokens counted as ``tokens_by`` says, and its
-    cost in USD, None where the prices are not known."""
+    """What a run would make and send: documents, cases, requests and tokens.
+
+    ``tokens_by`` says how tokens were counted; ``cost_usd`` is None if the prices are not known.
+    """
 
     task: str
     suite: str
@@ -60,7 +62,10 @@ class Plan:
 
 
 async def plan(config: RunConfig) -> Plan:
-    """Count cases, requests, tokens and price. Sends no question and writes no reply."""
+    """Count the cases, requests, tokens and cost of a run. Asks the model nothing and writes no reply.
+
+    Raises ``HarnessError``.
+    """
     audit = await asyncio.to_thread(assemble, config)
     counter = await tokens.counter(audit.model)
     tally, unique, cached, prompt = Tally(), 0, 0, 0.0
@@ -68,11 +73,11 @@ async def plan(config: RunConfig) -> Plan:
         cases = tally.passing(audit.suite.cases(audit.documents()))
         for group in asking.groups(cases, audit.suite.include_discarded):
             requests = {r.key: r for r in asking.requests(group, audit.planner, config.repeats)}
-            found, fresh = await cache.look_up(list(requests))
+            cached_replies, fresh = await cache.look_up(list(requests))
             unique += len(fresh)
-            cached += len(fresh & found.keys())
+            cached += len(fresh & cached_replies.keys())
             for key in requests:
-                if key in fresh and key not in found:
+                if key in fresh and key not in cached_replies:
                     prompt += await counter.tokens(requests[key])
     to_send, prompt_tokens = unique - cached, round(prompt)
     completion = to_send * likely_answer(audit.task.labels)

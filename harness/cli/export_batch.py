@@ -24,16 +24,16 @@ def command(file: str, config_file: str | None, again: bool, as_json: bool, **op
 
     from harness.audit.batching.files import export
 
-    counts = asyncio.run(export(configuration(config_file, options), Path(file), again))
+    exported = asyncio.run(export(configuration(config_file, options), Path(file), again))
     if as_json:
-        click.echo(json.dumps(counts))
+        click.echo(json.dumps(exported.to_json()))
         return
-    for part in counts["files"]:
-        click.echo(f"{part['path']}: {part['requests']:,} requests")
-    click.echo(f"{counts['requests']:,} written, {counts['cached']:,} already cached")
-    if counts["expected"]:
-        click.echo(f"{counts['expected']:,} awaited from earlier batch files (use --again to include them)")
-    if counts["stopped"]:
-        click.echo(f"stopped: {counts['stopped']}")
-    if counts["choices"] == "none":
+    for part in exported.files:
+        click.echo(f"{part.path}: {part.requests:,} requests")
+    click.echo(f"{exported.requests:,} written, {exported.cached:,} already cached")
+    if exported.expected:
+        click.echo(f"{exported.expected:,} awaited from earlier batch files (use --again to include them)")
+    if exported.stopped:
+        click.echo(f"stopped: {exported.stopped}")
+    if exported.choices == "none":
         click.echo("answers are not limited to the labels: set [model] choices to what the server supports")

@@ -66,7 +66,7 @@ def import_(run: Path, files: tuple[Path, ...], seed: int, as_json: bool) -> Non
 
     folder = RunFolder.with_cases(run)
     settings = config.load(run / "run.toml")
-    task = registry.task(settings.task, settings.task_options.given)
+    task = registry.task(settings.task, settings.task_options.values)
     if len({file.stem for file in files}) < len(files):
         raise DocumentError("two sheets have the same file name: name each sheet after its annotator")
     cases = {case.id: case for case in folder.read_cases()}

@@ -44,7 +44,7 @@ def command(name: str | None, config_file: str | None, **options: object) -> Non
     from harness.audit import assembly
 
     config = configuration(config_file, options, task=name)
-    task, prompt, where = assembly.asked(config)
+    task, prompt, where = assembly.resolve_task(config)
     document = next(task.documents(where))
     for message in prompt.messages(document.text, config.shots):
         click.echo(f"[{message.role}]\n{message.content}\n")

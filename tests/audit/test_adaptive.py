@@ -153,7 +153,7 @@ def test_the_budget_is_spent_and_never_exceeded(
     cases, answer = world
     asked = Asked(answer)
     exploration = explore(cases, asked, budget, seed)
-    assert exploration.asked == len(asked.sent) == min(budget, len(reachable(cases, answer)))
+    assert exploration.requests == len(asked.sent) == min(budget, len(reachable(cases, answer)))
     groups = list(exploration.groups())
     assert all(asked_cases[0].role == "original" for asked_cases in groups)
     assert all(len({case.document for case in asked_cases}) == 1 for asked_cases in groups)
@@ -259,10 +259,10 @@ def test_texts_that_are_one_request_count_once() -> None:
     cases = [replace(case, text=case.text.split(":")[0]) for case in group("d0", PAIRS)]
     asked = Asked(lambda _: label(False))
     exploration = explore(cases, asked, 5)
-    assert exploration.asked == len(asked.sent) == 1
+    assert exploration.requests == len(asked.sent) == 1
     assert [len(some) for some in exploration.groups()] == [len(cases)]
 
 
 def test_nothing_to_ask_is_no_error() -> None:
     exploration = explore(group("d0", []), Asked(lambda _: label(False)), 10)
-    assert (exploration.asked, exploration.rounds, list(exploration.groups())) == (0, 0, [])
+    assert (exploration.requests, exploration.rounds, list(exploration.groups())) == (0, 0, [])

@@ -169,7 +169,7 @@ def test_a_batch_file_holds_what_a_run_sends_and_a_batch_run_completes(
         figures = asyncio.run(pipeline.run(configured("c", batch=True)))
         assert figures["status"] == "complete"
         assert figures["requests"]["failed"] == 0
-        assert len(lines) == written["requests"] == counted.unique == figures["requests"]["unique"]
+        assert len(lines) == written.requests == counted.unique == figures["requests"]["unique"]
         (uploaded,) = server.uploads
         assert {line["custom_id"] for line in uploaded} == {json.loads(line)["custom_id"] for line in lines}
         assert (figures["discarded"] is not None) is discarded

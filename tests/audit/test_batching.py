@@ -283,7 +283,7 @@ def test_a_run_stopped_at_any_step_buys_nothing_twice(settings: Settings, number
 def test_one_run_at_a_time_has_the_jobs_of_a_folder(settings: Settings, tmp_path: Path) -> None:
     with serve_batches(BatchServer(all_positive)) as server:
         run(settings(server.base_url))
-        with only_one(tmp_path / "run"), pytest.raises(RunError, match="in another run's hands"):
+        with only_one(tmp_path / "run"), pytest.raises(RunError, match="another run is working"):
             run(settings(server.base_url))
         run(settings(server.base_url))
 
@@ -382,7 +382,7 @@ def test_the_wrong_cache_does_not_lose_what_was_paid_for(settings: Settings, tmp
         with pytest.raises(EndpointError):
             run(settings(server.base_url))
         server.fault = lambda *_: None
-        with pytest.raises(CacheError, match="expects nothing of batch job"):
+        with pytest.raises(CacheError, match="expects no answers of batch job"):
             run(settings(server.base_url, cache=str(tmp_path / "other.sqlite")))
         assert run(settings(server.base_url))[1].counts.cached == UNIQUE
         assert len(server.jobs) == 1
@@ -437,11 +437,11 @@ def test_export_answer_import_then_a_run_sends_nothing(settings: Settings, tmp_p
         )
         sent = len(endpoint.requests)
         counts = asyncio.run(batching.export(settings(url, repeats=1), file))
-        assert counts["requests"] == sent == UNIQUE + 2
+        assert counts.requests == sent == UNIQUE + 2
         bodies = [json.loads(line)["body"] for line in batch_files.lines(file)]
         assert sorted(map(canonical, bodies)) == sorted(map(canonical, endpoint.requests))
         again = asyncio.run(batching.export(settings(url, repeats=1), tmp_path / "more.jsonl"))
-        assert (again["requests"], again["expected"], again["files"]) == (0, UNIQUE + 2, [])
+        assert (again.requests, again.expected, again.files) == (0, UNIQUE + 2, ())
         out.write_bytes(vllm_run_batch(list(batch_files.lines(file)), biased))
         taken = asyncio.run(batching.take_in(tmp_path / "cache.sqlite", [out]))
         assert (taken.kept, taken.problems()) == (UNIQUE + 2, [])
@@ -468,7 +468,7 @@ def test_a_run_sends_only_what_the_file_did_not_bring(settings: Settings, tmp_pa
         assert taken.problems() == ["4 failed: HTTP 404: wrong model"]
         assert asyncio.run(planning.plan(configuration)).to_send == 4
         counts = asyncio.run(batching.export(configuration, tmp_path / "more.jsonl"))
-        assert (counts["requests"], counts["cached"]) == (4, 8)
+        assert (counts.requests, counts.cached) == (4, 8)
         figures = asyncio.run(pipeline.run(configuration))
         assert (figures["requests"]["cached"], figures["requests"]["sent"]) == (8, 4)
 

@@ -205,7 +205,7 @@ def test_a_killed_worker_is_one_line_and_the_next_call_goes_on(place: Path) -> N
         for worker in multiprocessing.active_children():
             worker.kill()
 
-    with pytest.raises(RunError, match=r"^a worker process was killed .*: the same command goes on"):
+    with pytest.raises(RunError, match=r"^a worker process was killed .*: run the same command again"):
         two_processes(made, kill)
     assert not made.folder.complete
     two_processes(made)
@@ -217,7 +217,9 @@ def test_a_killed_worker_is_one_line_and_the_next_call_goes_on(place: Path) -> N
 def test_a_node_that_would_make_other_cases_is_an_error(place: Path, two_nodes: TwoNodes) -> None:
     made = audit(place, "other")
     suite = replace(made.suite, lexicon=made.suite.lexicon.select(["gender"]))  # type: ignore[type-var,attr-defined]
-    with pytest.raises(RunError, match=r"^Ray node .*: it would make other cases: install the same versions"):
+    with pytest.raises(
+        RunError, match=r"^Ray node .*: it would make different cases: install the same versions"
+    ):
         on_ray(replace(made, suite=suite))
     assert not made.folder.complete
 

@@ -1,7 +1,7 @@
-"""What an adaptive run may ask about, in a few integers a case: a million candidates need tens of megabytes.
+"""The candidates of an adaptive run as a few integers per case: a million of them need tens of megabytes.
 
-A candidate is named by its *row*, its place in the sequence of all cases; texts stay where they are
-until they are asked about.
+A candidate is identified by its *row*, its index in the sequence of all cases. Texts stay on disk until they
+are asked about.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ Pair = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Families:
-    """How many features there are of each kind; a feature's number counts on from one kind to the next.
+    """The number of features in each family. Features are numbered consecutively, family after family.
 
-    ``kinds``: sets of attributes; ``documents``; ``pairs``: a replaced term with what replaces it;
-    ``targets``: the words that a replacement brings in, whatever was there before ("blind" of "man" to
-    "blind man"); ``local``: a pair within one document.
+    ``kinds``: sets of attributes; ``documents``; ``pairs``: a term and its replacement; ``targets``: the
+    words that a replacement adds, whatever was there before ("blind" in "man" to "blind man"); ``local``: a
+    pair within one document.
     """
 
     kinds: int
@@ -41,17 +41,18 @@ class Families:
 
     @property
     def sizes(self) -> tuple[int, ...]:
+        """The number of features in each family, in the order of their numbers."""
         return (self.kinds, self.documents, self.pairs, self.targets, self.local)
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """The mutants of all documents. Arrays by mutant, those of one document next to each other.
+    """The mutants of all documents, as arrays indexed by mutant; those of one document are adjacent.
 
-    ``features`` has a row a mutant, padded with the number after the last feature; ``parts`` are the
-    mutant's pairs by their local number, sorted, padded with -1. ``original`` and ``rows`` are rows in the
-    sequence of cases; ``first`` is where each document's mutants begin, with the number of mutants at the
-    end; ``alone`` is the atomic mutant of each local pair, -1 where that is not valid.
+    ``features`` has one row per mutant, padded with the number after the last feature; ``parts`` holds each
+    mutant's pairs by local number, sorted, padded with -1. ``original`` and ``rows`` are rows in the sequence
+    of cases; ``first`` is the index of each document's first mutant, followed by the number of mutants;
+    ``alone`` is the atomic mutant of each local pair, -1 if it is not valid.
     """
 
     families: Families
@@ -65,27 +66,27 @@ class Candidates:
 
     @classmethod
     def of(cls, cases: Iterable[Case]) -> Candidates:
-        """The candidates among ``cases``: the valid mutants, those of one group next to each other."""
+        """Return the candidates among ``cases``, the valid mutants; the cases of a group must be adjacent."""
         builder = _Builder()
         for _, group in groupby(enumerate(cases), key=lambda item: item[1].group):
             builder.add(group)
         return builder.candidates()
 
     def smaller(self, mutant: int) -> Integers:
-        """The mutants of all proper subsets of a mutant's substitutions that are valid."""
+        """Return the valid mutants of all proper subsets of a mutant's substitutions."""
         import numpy as np
 
         document = self.document[mutant]
         start, end = self.first[document], self.first[document + 1]
-        own = self.parts[start:end]
-        within = (np.isin(own, self.parts[mutant]) | (own == NONE)).all(axis=1)
+        parts = self.parts[start:end]
+        within = (np.isin(parts, self.parts[mutant]) | (parts == NONE)).all(axis=1)
         within[mutant - start] = False
-        found: Integers = (np.flatnonzero(within) + start).astype(np.int32)
-        return found
+        mutants: Integers = (np.flatnonzero(within) + start).astype(np.int32)
+        return mutants
 
 
 class _Builder:
-    """Columns that grow a case at a time."""
+    """Collects the columns of ``Candidates`` case by case."""
 
     def __init__(self) -> None:
         self._numbers: tuple[dict[object, int], ...] = ({}, {}, {})
@@ -95,7 +96,7 @@ class _Builder:
         self._first, self._original = array("i", [0]), array("i")
 
     def add(self, group: Iterator[tuple[int, Case]]) -> None:
-        """One document's cases; without an original or without a mutant there is nothing to find out."""
+        """Add the cases of one document, unless it has no original or no mutant."""
         original, mutants = NONE, []
         for row, case in group:
             if case.role == "original":
@@ -128,13 +129,15 @@ class _Builder:
             local[pair] = len(self._alone)
             self._alone.append(NONE)
             self._pairs.append(pairs.setdefault(pair, len(pairs)))
-            self._targets.append(targets.setdefault((pair[0], _brought(pair)), len(targets)))
+            self._targets.append(targets.setdefault((pair[0], _added(pair)), len(targets)))
         return local[pair]
 
     def candidates(self) -> Candidates:
+        """Return the candidates added so far."""
         import numpy as np
 
         def column(values: array[int]) -> Integers:
+            """Return ``values`` as a numpy array."""
             return np.array(values, dtype=np.int32)
 
         document, ends, flat = column(self._document), column(self._ends), column(self._parts)
@@ -157,11 +160,11 @@ class _Builder:
         )
 
 
-def _brought(pair: Pair) -> str:
-    """The words of the target that the source has not; all of them, if there are none."""
+def _added(pair: Pair) -> str:
+    """Return the words of the target that are not in the source; the whole target if all of them are."""
     _, source, target = pair
-    had = source.casefold().split()
-    return " ".join(word for word in target.casefold().split() if word not in had) or target
+    source_words = source.casefold().split()
+    return " ".join(word for word in target.casefold().split() if word not in source_words) or target
 
 
 def _features(
@@ -172,7 +175,7 @@ def _features(
     pairs: Integers,
     targets: Integers,
 ) -> Integers:
-    """The numbers of each mutant's features: kind, document, and three for each of its pairs."""
+    """Return the feature numbers of each mutant: its kind, its document, and three for each of its pairs."""
     import numpy as np
 
     starts = np.cumsum((0, *families.sizes), dtype=np.int32)

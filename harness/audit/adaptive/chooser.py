@@ -1,11 +1,11 @@
-"""Which cases to ask about next, so that the most originals are shown biased, and hidden cases with them.
+"""Choose the next cases to ask about, to show as many originals biased as possible, and hidden cases too.
 
-Each round ranks what can be asked by what it is expected to find for one request. A mutant is worth its
-chance to flip: once for its document, as long as none of that document's mutants has flipped, and
-``HIDDEN_WORTH`` for a hidden case, as long as it can be one. An original is worth nothing itself and opens
-its document: its index is the value a request must have elsewhere for opening to be no better (the
-reservation value of Weitzman 1979, "Optimal search for the best alternative"), over the margins that
-originals have had so far. A round depends on the seed and on the rounds before it, on nothing else.
+Each round ranks the candidates by their expected yield per request. A mutant is worth its probability of
+flipping: 1 for its document, as long as none of that document's mutants has flipped, and ``HIDDEN_WORTH`` for
+a hidden case, as long as it can be one. An original is worth nothing itself but opens its document: its index
+is the value of a request elsewhere at which opening is just as good (the reservation value of Weitzman 1979,
+"Optimal search for the best alternative"), over the margins of the originals so far. A round depends only on
+the seed and on the rounds before it.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ if TYPE_CHECKING:
 
 FIRST, ROUND = 8, 32
 HASTE, GROWTH = 4, 16
-"""Rounds begin with ``FIRST`` cases and grow to ``ROUND``, a ``HASTE``-th of what has been asked at a time; a
-``GROWTH``-th of what has been asked where that is more: small ones learn sooner, large ones ask faster."""
+"""Rounds start at ``FIRST`` cases and grow to ``ROUND``: 1/``HASTE`` of the cases asked about so far, or
+1/``GROWTH`` of them if that is more than ``ROUND``. Small rounds learn sooner, large ones ask faster."""
 
 HIDDEN_WORTH = 0.1
-"""What a hidden case is worth where a biased original is worth 1."""
+"""The value of a hidden case, where a biased original is worth 1."""
 
 BOLDNESS = 0.5
-"""By how many posterior standard deviations the weights drawn for a round may typically differ."""
+"""The spread of the weights drawn for a round, in posterior standard deviations."""
 
 LOOK_AHEAD = 4
-"""How many of a document's mutants count towards opening it."""
+"""The number of a document's mutants that count towards opening it."""
 
 PATIENCE = 2.0
-"""Where margins are not known: so many mutants of a document without a flip halve the chance of the others.
-Some documents flip under many changes and most under none, which weights of words cannot tell."""
+"""If margins are not known, this many mutants of a document without a flip halve the chance of the others.
+Some documents flip under many changes and most under none, which weights of words cannot express."""
 
 MARGINS = 32
 BISECTIONS = 20
@@ -51,7 +51,7 @@ CODES: dict[Status, int] = {"benign": BENIGN, "biased": BIASED, "undetermined": 
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """A case to ask about: its row, its document and its mutant's number, None for the original."""
+    """A case to ask about: its row, its document, and the number of the mutant (None for the original)."""
 
     row: int
     document: int
@@ -60,10 +60,10 @@ class Pick:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What an answer showed: for a mutant its verdict's status, for an original "benign" if it was read.
+    """What an answer showed: the status of a mutant's verdict; for an original, "benign" if it was read.
 
-    ``lead``: by how many nats the original's label was ahead of the next one, below zero after a flip;
-    None where the model does not tell.
+    ``lead`` is the margin of the original's label over the next one in nats, negative after a flip; None if
+    the model gives no log-probabilities.
     """
 
     pick: Pick
@@ -72,7 +72,7 @@ class Finding:
 
 
 class Chooser:
-    """``while picks := chooser.next(room): chooser.learn(findings)``."""
+    """Chooses cases round by round: ``while picks := chooser.next(room): chooser.learn(findings)``."""
 
     def __init__(self, candidates: Candidates, seed: int) -> None:
         documents = len(candidates.original)
@@ -90,7 +90,7 @@ class Chooser:
         self._belief = Belief(candidates.families, shifts=False)
 
     def next(self, room: int) -> list[Pick]:
-        """The next round, of at most ``room`` cases; empty where nothing is left to ask."""
+        """Return the next round, of at most ``room`` cases; empty if none is left."""
         size = min(room, max(FIRST, min(ROUND, self._asked // HASTE), self._asked // GROWTH))
         owed = [self._pick(mutant) for mutant in self._owed[:size]]
         picks = owed + self._best(size - len(owed))
@@ -99,7 +99,7 @@ class Chooser:
         return picks
 
     def learn(self, findings: Sequence[Finding]) -> None:
-        """What a round's answers showed."""
+        """Take in what the answers of a round showed."""
         for finding in findings:
             lead = np.nan if finding.lead is None else finding.lead
             document, mutant = finding.pick.document, finding.pick.mutant
@@ -120,7 +120,7 @@ class Chooser:
         return Pick(int(self._candidates.rows[mutant]), int(self._candidates.document[mutant]), mutant)
 
     def _missing(self, mutant: int) -> list[int]:
-        """The sub-mutants to be asked before it is known whether a flipped mutant's bias is hidden."""
+        """Return the sub-mutants still to ask about to tell whether a flipped mutant's bias is hidden."""
         smaller = self._candidates.smaller(mutant)
         status = self._status[smaller]
         if len(smaller) < 2 ** int((self._candidates.parts[mutant] >= 0).sum()) - 2:
@@ -133,19 +133,19 @@ class Chooser:
         margin = self._margin[self._candidates.document]
         seen = np.isin(self._status, (BENIGN, BIASED))
         shift = self._lead - margin
-        known = seen & ~np.isnan(shift)
-        shifts = 2 * int(known.sum()) > int(seen.sum()) or (
+        measured = seen & ~np.isnan(shift)
+        shifts = 2 * int(measured.sum()) > int(seen.sum()) or (
             not seen.any() and not np.isnan(self._margin).all()
         )
         if shifts is not self._belief.shifts:
             self._belief = Belief(self._candidates.families, shifts)
         if shifts:
-            self._belief.learn(self._candidates.features[known], shift[known])
+            self._belief.learn(self._candidates.features[measured], shift[measured])
         else:
             self._belief.learn(self._candidates.features[seen], (self._status[seen] == BIASED).astype(float))
 
     def _best(self, size: int) -> list[Pick]:
-        """The ``size`` most valuable: mutants whose original was read, and originals not yet asked."""
+        """Return the ``size`` most valuable: mutants whose original was read, and originals not yet asked."""
         if size <= 0:
             return []
         document = self._candidates.document
@@ -158,7 +158,7 @@ class Chooser:
         values = self._values(ready, estimate)
         unopened, indexes = self._openings(closed, estimate)
         everything = np.concatenate((values, indexes))
-        # Equal values are taken in an order of chance, or the first documents would always come first.
+        # Ties are broken at random, or the first documents would always come first.
         order = np.lexsort((draw.random(len(everything)), -everything))[:size]
         return [
             self._pick(int(ready[i]))
@@ -178,7 +178,7 @@ class Chooser:
         return 1.0 if self._belief.shifts else PATIENCE / (PATIENCE + tries)
 
     def _hidden(self, mutants: NDArray[np.intp], chance: Floats, estimate: Estimate) -> Floats:
-        """What the mutants are worth as hidden cases: they flip, and none of their single changes does."""
+        """Return the value of mutants as hidden cases: they flip, but none of their single changes does."""
         parts = self._candidates.parts[mutants]
         alone = np.append(self._candidates.alone, -1)[parts]
         status = self._status[alone]
@@ -191,7 +191,7 @@ class Chooser:
         return np.where(several, HIDDEN_WORTH * chance * stays.prod(axis=1), 0.0)
 
     def _openings(self, closed: NDArray[np.intp], estimate: Estimate) -> tuple[Integers, Floats]:
-        """The documents not yet opened, with their indexes."""
+        """Return the documents not yet opened, and their indexes."""
         document = self._candidates.document[closed]
         order = np.lexsort((self._belief.unlikelihood(estimate.of(closed)), document))
         closed, document = closed[order], document[order]
@@ -202,25 +202,25 @@ class Chooser:
         margins = self._typical()
         chance = np.zeros((len(unopened), LOOK_AHEAD, len(margins)))
         place = np.searchsorted(unopened, document)
-        some = estimate.of(closed)
+        of_closed = estimate.of(closed)
         for number, margin in enumerate(margins):
-            chance[place, rank, number] = self._belief.chance(some, np.full(len(closed), margin))
+            chance[place, rank, number] = self._belief.chance(of_closed, np.full(len(closed), margin))
         left = np.cumprod(1 - chance, axis=1)
         left = np.concatenate((np.ones_like(left[:, :1]), left[:, :-1]), axis=1)
         left *= np.reshape(self._patience(np.arange(LOOK_AHEAD, dtype=float)), (-1, 1))
         return unopened.astype(np.int32), _reservation(chance * left)
 
     def _typical(self) -> Floats:
-        """Margins that originals have had, a few of them evenly among all; before any, just unknown."""
-        known = self._margin[~np.isnan(self._margin)]
-        if not len(known):
+        """Return evenly spaced quantiles of the margins of originals so far; NaN before there are any."""
+        measured = self._margin[~np.isnan(self._margin)]
+        if not len(measured):
             return np.array([np.nan])
-        margins: Floats = np.quantile(known, (np.arange(MARGINS) + 0.5) / MARGINS)
+        margins: Floats = np.quantile(measured, (np.arange(MARGINS) + 0.5) / MARGINS)
         return margins
 
 
 def _before(document: Integers, chance: Floats) -> tuple[Floats, Floats]:
-    """By mutant, the chance that no likelier one of its document flips, and how many of those there are."""
+    """Return, by mutant, the chance that no likelier one of its document flips, and the number of those."""
     order = np.lexsort((-chance, document))
     logs = np.log1p(-np.minimum(chance[order], 1 - 1e-9))
     before = np.cumsum(logs) - logs
@@ -233,9 +233,9 @@ def _before(document: Integers, chance: Floats) -> tuple[Floats, Floats]:
 
 
 def _reservation(gains: Floats) -> Floats:
-    """The value z of a request elsewhere at which one request to open is repaid: E[sum of (gain - z)+] = z.
+    """Return the value z of a request elsewhere at which opening breaks even: E[sum of (gain - z)+] = z.
 
-    ``gains``: by document, mutant and margin.
+    ``gains`` is indexed by document, mutant and margin.
     """
     low, high = np.zeros(len(gains)), np.ones(len(gains)) * gains.shape[1]
     for _ in range(BISECTIONS):

@@ -1,8 +1,8 @@
-"""A budget of requests spent round by round on the cases of a run, chosen by what was answered so far.
+"""Spend a budget of requests round by round on the cases of a run, chosen by the answers so far.
 
-The choice depends on the seed and the answers alone. Whoever answers keeps every answer, so a run that was
-stopped is taken up by running it again: it chooses the same cases, finds their answers kept, and goes on
-where it was. An answer that was kept counts towards the budget as one that is asked for.
+The choice depends on the seed and the answers alone, and every answer is cached. So a run that was stopped
+is resumed by running it again: it chooses the same cases, finds their answers in the cache, and continues
+where it stopped. A cached answer counts towards the budget like a new one.
 """
 
 from __future__ import annotations
@@ -18,30 +18,34 @@ from harness.core import Case, Outcome, Verdict
 
 
 class Cases(Protocol):
-    """All cases of a run; a row is a case's place among them."""
+    """All cases of a run; a row is the index of a case among them."""
 
-    def read_cases(self) -> Iterator[Case]: ...
+    def read_cases(self) -> Iterator[Case]:
+        """Yield all cases in order."""
 
-    def take(self, rows: Sequence[int]) -> Sequence[Case]: ...
+    def take(self, rows: Sequence[int]) -> Sequence[Case]:
+        """Return the cases at ``rows``, in that order."""
 
 
 class Asker(Protocol):
-    """Asks about cases; ``key`` says which of them are one request."""
+    """Asks about cases."""
 
-    def key(self, case: Case) -> str: ...
+    def key(self, case: Case) -> str:
+        """Return the key of the request about ``case``; cases with the same key are one request."""
 
-    async def outcomes(self, cases: Sequence[Case]) -> Mapping[str, Outcome]: ...
+    async def outcomes(self, cases: Sequence[Case]) -> Mapping[str, Outcome]:
+        """Return the outcome of each case by id."""
 
 
 Judge = Callable[[Sequence[Case], Mapping[str, Outcome]], Iterable[Verdict]]
 
 
 class Exploration:
-    """``await exploration.run()``, then ``exploration.groups()`` to examine.
+    """An adaptive choice of cases: ``await exploration.run()``, then examine ``exploration.groups()``.
 
-    At most ``budget`` distinct requests are made, of which ``asked`` so far, in ``rounds``. An original is
-    asked before any of its mutants, and counts. Suites that compare mutants with their original (the relation
-    *star*) can be explored.
+    At most ``budget`` distinct requests are made; ``requests`` counts those so far, ``rounds`` the rounds. An
+    original is asked about before any of its mutants, and counts. Only suites that compare mutants with their
+    original (the relation *star*) can be explored.
     """
 
     def __init__(self, cases: Cases, asker: Asker, judge: Judge, budget: int, seed: int) -> None:
@@ -56,20 +60,21 @@ class Exploration:
         self.rounds = 0
 
     @property
-    def asked(self) -> int:
+    def requests(self) -> int:
+        """The number of distinct requests made so far."""
         return len(self._keys)
 
     async def run(self) -> None:
-        """Spend the budget, or less where there is less to ask."""
+        """Spend the budget, or as much of it as there are cases to ask about."""
         candidates = await asyncio.to_thread(Candidates.of, self._cases.read_cases())
         chooser = Chooser(candidates, self._seed)
-        while picks := await asyncio.to_thread(chooser.next, self._budget - self.asked):
+        while picks := await asyncio.to_thread(chooser.next, self._budget - self.requests):
             findings = await self._round(picks)
             await asyncio.to_thread(chooser.learn, findings)
             self.rounds += 1
 
     def groups(self) -> Iterator[list[Case]]:
-        """What was asked about, an original and its mutants at a time, in the order of the documents."""
+        """Yield the cases asked about, an original and its mutants at a time, in document order."""
         for document in sorted(self._rows):
             yield list(self._cases.take(sorted(self._rows[document])))
 
@@ -87,26 +92,26 @@ class Exploration:
                 findings.append(Finding(pick, "benign" if outcome.read else "undetermined", _lead(outcome)))
             else:
                 mutants.setdefault(pick.document, []).append((pick, blank))
-        for document, asked in mutants.items():
-            findings += self._judged(document, asked, outcomes)
+        for document, picked in mutants.items():
+            findings += self._judged(document, picked, outcomes)
         return findings
 
     def _judged(
-        self, document: int, asked: Sequence[tuple[Pick, Case]], outcomes: Mapping[str, Outcome]
+        self, document: int, picked: Sequence[tuple[Pick, Case]], outcomes: Mapping[str, Outcome]
     ) -> Iterator[Finding]:
         original, first = self._originals[document]
-        known = {original.id: first} | {case.id: outcomes[case.id] for _, case in asked}
-        group = [original, *(case for _, case in asked)]
-        status = {verdict.case: verdict.status for verdict in self._judge(group, known)}
-        for pick, case in asked:
+        of_group = {original.id: first} | {case.id: outcomes[case.id] for _, case in picked}
+        group = [original, *(case for _, case in picked)]
+        status = {verdict.case: verdict.status for verdict in self._judge(group, of_group)}
+        for pick, case in picked:
             lead, sign = _lead(outcomes[case.id]), -1.0 if status[case.id] == "biased" else 1.0
             yield Finding(pick, status[case.id], None if lead is None else sign * lead)
 
 
 def _lead(outcome: Outcome) -> float | None:
-    """Return by how much the answer was ahead, in nats; None where not known.
+    """Return the margin of the answer in nats; None if it is not known.
 
-    A bound above zero stands for the margin itself; one below says nothing of an answer that was given.
+    A bound above zero is taken as the margin; a bound of zero or less says nothing about the answer.
     """
     margin = outcome.margin
     return None if margin is None or (margin.is_bound and margin.value <= 0) else margin.value

@@ -1,12 +1,11 @@
-"""Batch files for other tools: ``export`` writes what a run is missing, ``take_in`` reads what came back."""
+"""Exchange batch files with other tools: ``export`` writes missing requests, ``take_in`` reads answers."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from harness.answering import batch_files
 from harness.answering.batch_files import BatchFiles, Taken
@@ -15,20 +14,52 @@ from harness.answering.cache import ResponseCache
 from harness.audit.assembly import Audit, assemble
 from harness.audit.batching.missing import Lines, Missing, examine
 from harness.config import RunConfig
-from harness.core import Failure, JsonObject, Reply, canonical
+from harness.core import Failure, Json, JsonObject, Reply, canonical
 from harness.dialect import Choices, Dialect
 from harness.errors import ConfigError, EndpointError, Transient
 from harness.models import wire
 
-NOT_EXECUTED = 0  # stands for the status of a request that no server saw
+NOT_EXECUTED = 0
+"""Stands for the HTTP status of a request that no server saw."""
+
 OWN_SERVER: Mapping[str, Choices] = {"vllm": "structured_outputs"}
 
 
-async def export(config: RunConfig, file: Path, again: bool = False) -> dict[str, Any]:
-    """Write what is missing to ``file`` (and ``…-2``, … past the limits of a batch file). Sends nothing.
+@dataclass(frozen=True, slots=True)
+class WrittenFile:
+    """A batch file and the number of requests in it."""
 
-    Left out is what an earlier file is still to bring, unless ``again``. The dialect is the one that a run
-    has learnt, else the configured one, which a later run then keeps to.
+    path: str
+    requests: int
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """The result of ``export``: the files and the number of requests in them.
+
+    ``cached`` requests have an answer already, ``expected`` ones are awaited from an earlier file.
+    ``choices`` is how the requests limit the answers to the labels, None if none was written; ``stopped``
+    says which limit of the budget ended the export.
+    """
+
+    files: tuple[WrittenFile, ...]
+    requests: int
+    cached: int
+    expected: int
+    choices: str | None
+    stopped: str | None
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the JSON values."""
+        return asdict(self)
+
+
+async def export(config: RunConfig, file: Path, again: bool = False) -> Exported:
+    """Write the missing requests of a run to ``file``, without sending anything.
+
+    Requests past the limits of a batch file go to further files, ``…-2``, …. Requests awaited from an earlier
+    file are left out, unless ``again``. The dialect is the one that a run has learnt, or else the configured
+    one, which later runs then use. Raises ``HarnessError``.
     """
     _check_free(file)
     audit = await asyncio.to_thread(assemble, config)
@@ -40,18 +71,22 @@ async def export(config: RunConfig, file: Path, again: bool = False) -> dict[str
             lines = Lines(audit, cache, files, configured_dialect, budget)
             missing = Missing(cache, lines.write, again=again)
             await examine(audit, missing, cases)
-    return {
-        "files": [{"path": str(p), "requests": n} for p, n in zip(files.paths, files.counts, strict=True)],
-        "requests": sum(files.counts),
-        "cached": missing.cached,
-        "expected": missing.held,
-        "choices": lines.dialect.choices if lines.dialect else None,
-        "stopped": lines.stopped,
-    }
+    counts = zip(files.paths, files.counts, strict=True)
+    return Exported(
+        files=tuple(WrittenFile(str(path), number) for path, number in counts),
+        requests=sum(files.counts),
+        cached=missing.cached,
+        expected=missing.held,
+        choices=lines.dialect.choices if lines.dialect else None,
+        stopped=lines.stopped,
+    )
 
 
 async def take_in(cache: Path, files: Sequence[Path]) -> Taken:
-    """Take the answers in ``files`` into the cache at ``cache``; what was answered or failed is settled."""
+    """Import the answers in ``files`` into the cache at ``cache``; requests answered or failed are settled.
+
+    Raises ``ConfigError`` if a file cannot be read.
+    """
     _check_there(files)
     taken = Taken()
     await keep(cache, [(file, str(file)) for file in files], taken)
@@ -60,31 +95,31 @@ async def take_in(cache: Path, files: Sequence[Path]) -> Taken:
 
 
 async def keep(cache: Path, sources: Sequence[tuple[Path, str]], taken: Taken) -> None:
-    """Keep the replies of each file with its name; on return every one of them is on disk."""
+    """Store the replies of each source, a file and its name, in the cache; on return they are on disk."""
     async with ResponseCache(cache) as opened:
         for path, name in sources:
             await batch_files.take_in(opened, batch_files.lines(path), name, meaning, taken)
 
 
 async def settle(cache: Path, keys: Sequence[str]) -> None:
-    """Expect ``keys`` no more."""
+    """Stop expecting the answers to ``keys``."""
     if keys:
         async with ResponseCache(cache) as opened:
             await opened.settle(keys)
 
 
 def meaning(
-    status: int | None, answer: object, known: JsonObject | None
+    status: int | None, answer: object, learnt: JsonObject | None
 ) -> tuple[Reply | Failure, JsonObject | None]:
     """Return what a line's status and body mean, classified as in a live run; see ``batch_files.Meaning``."""
-    dialect = Dialect.from_json(known) if known else None
+    dialect = Dialect.from_json(learnt) if learnt else None
     try:
         if status is not None and status < 300:
             return wire.read(answer), None
         fault = {"message": "neither a response nor an error"} if answer is None else answer
         return wire.classify(status or NOT_EXECUTED, fault, dialect), None
     except wire.Rejected as error:
-        return Failure("failed", f"to be asked in another way: {error}"), error.dialect.to_json()
+        return Failure("failed", f"must be asked in another way: {error}"), error.dialect.to_json()
     except (Transient, EndpointError) as error:
         return Failure("failed", str(error).removeprefix(f"HTTP {NOT_EXECUTED}: ")), None
     except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -92,23 +127,22 @@ def meaning(
 
 
 async def configured_dialect(audit: Audit, cache: ResponseCache) -> Dialect:
-    """Return the dialect that an earlier run learnt, else the configured one.
+    """Return the dialect that an earlier run learnt, or else the configured one.
 
-    It is kept, so that no run mixes two ways of asking.
+    The latter is stored, so that no run mixes two ways of asking. Raises ``ConfigError``.
     """
     endpoint, model = canonical(dict(audit.model.identity)), audit.model
     if model.batch is None:
         raise ConfigError(f"export-batch is for an endpoint or vllm:NAME, not {model.name}")
-    known = await cache.dialect(endpoint)
-    dialect = model.batch.dialect if known is None else Dialect.from_json(known)
+    learnt = await cache.dialect(endpoint)
+    dialect = model.batch.dialect if learnt is None else Dialect.from_json(learnt)
     if dialect.choices == "unknown":
-        wanted = audit.config.model.choices
-        dialect = replace(
-            dialect, choices=OWN_SERVER.get(dialect.server, "none") if wanted == "auto" else wanted
-        )
+        configured = audit.config.model.choices
+        choices = OWN_SERVER.get(dialect.server, "none") if configured == "auto" else configured
+        dialect = replace(dialect, choices=choices)
     if not dialect.chat and dialect.server == "vllm":
         raise ConfigError(f"{model.name} has no chat template: vllm run-batch takes chats only")
-    if known is None:
+    if learnt is None:
         await cache.learn(endpoint, dialect.to_json())
     return dialect
 

@@ -1,7 +1,7 @@
-"""Jobs of the OpenAI Batch API: uploaded, created, waited for, downloaded.
+"""Jobs of the OpenAI Batch API: upload, create, await and download them.
 
-``batch.json`` in the run folder says how far each job has come, before the next step is taken: a run that was
-stopped takes up the same jobs, and no request is bought twice.
+``batch.json`` in the run folder records the state of each job before its next step. So a run that was stopped
+resumes the same jobs, and no request is paid for twice.
 """
 
 from __future__ import annotations
@@ -40,9 +40,11 @@ T = TypeVar("T")
 
 @dataclass
 class Job:
-    """One batch file and the job that answers it. ``status`` is the provider's once there is an ``id``.
+    """A batch file and the job that answers it. ``status`` is the provider's once there is an ``id``.
 
-    ``creating`` is set before the job is asked for: where the answer was lost, it is looked for.
+    ``uploaded`` is the upload's Unix time; ``answers`` the downloaded files by kind, output or error.
+    ``creating`` is set before the job is requested: if the response was lost, the job is looked for.
+    ``done``: the answers are in the cache; ``settled``: and the cache expects no more of them.
     """
 
     file: str
@@ -59,14 +61,17 @@ class Job:
     settled: bool = False
 
     @property
-    def told(self) -> str:
-        """One line on how it is, or how it ended."""
-        said = f"batch job {self.id or self.file}: {self.status}"
-        return f"{said}: {self.reason}" if self.reason else said
+    def line(self) -> str:
+        """The job's state, or how it ended, in one line."""
+        state = f"batch job {self.id or self.file}: {self.status}"
+        return f"{state}: {self.reason}" if self.reason else state
 
 
 class Ledger:
-    """``batch.json``: all jobs of a run, and the name under which files are being written, if any."""
+    """``batch.json``: all jobs of a run, and the name of the files being written, if any.
+
+    Raises ``RunError`` if it is damaged.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.files = folder / "batch"
@@ -80,14 +85,16 @@ class Ledger:
                 self.writing = data["writing"]
             except (ValueError, KeyError, TypeError) as error:
                 raise RunError(
-                    f"{self._path} is damaged ({error}): it says which jobs were paid for"
+                    f"{self._path} is damaged ({error}): it records which jobs were paid for"
                 ) from error
 
     @property
     def unfinished(self) -> list[Job]:
+        """The jobs whose answers are not in the cache yet."""
         return [job for job in self.jobs if not job.done]
 
     def save(self) -> None:
+        """Write the file."""
         self.files.mkdir(parents=True, exist_ok=True)
         data = {"schema": 1, "writing": self.writing, "jobs": [asdict(job) for job in self.jobs]}
         files.write(self._path, json.dumps(data, indent=1))
@@ -95,20 +102,25 @@ class Ledger:
 
 @contextmanager
 def only_one(folder: Path) -> Iterator[None]:
-    """Hold the jobs of ``folder`` for this process: SQLite's lock ends with it, on every platform."""
+    """Lock the jobs of ``folder`` for this process; SQLite's lock ends with the process on every platform.
+
+    Raises ``RunError`` if another process holds them.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     with closing(sqlite3.connect(folder / "batch.lock", timeout=0, isolation_level=None)) as lock:
         try:
             lock.execute("BEGIN EXCLUSIVE")
         except sqlite3.OperationalError as error:
-            raise RunError(f"{folder}: its batch jobs are in another run's hands ({error})") from error
+            raise RunError(f"{folder}: another run is working on its batch jobs ({error})") from error
         yield
 
 
 @dataclass(frozen=True)
 class Pace:
-    """Seconds between two looks at a job, growing from ``first`` to ``last``; ``policy`` after an error;
-    at most ``lines`` requests a job."""
+    """How often a job is polled: every ``first`` seconds, growing to ``last``.
+
+    ``policy`` says when to retry after an error; a job has at most ``lines`` requests.
+    """
 
     first: float = 1.0
     last: float = 60.0
@@ -117,9 +129,9 @@ class Pace:
 
 
 class BatchApi:
-    """The Batch API behind ``client``, an ``openai.AsyncOpenAI``; ``name`` stands in what is wrong.
+    """The Batch API behind ``client``; ``name`` is the model's in error messages.
 
-    What may succeed later is tried again. Raises ``EndpointError``; the key is in none of its texts.
+    A step that may succeed later is retried. Raises ``EndpointError``, whose message never contains the key.
     """
 
     def __init__(self, client: AsyncOpenAI, name: str, ledger: Ledger, pace: Pace) -> None:
@@ -130,7 +142,7 @@ class BatchApi:
         self._pace = pace
 
     async def submitted(self, jobs: Sequence[Job]) -> list[Job]:
-        """Upload and create ``jobs``, each from where it is; return those that are then under way."""
+        """Upload and create ``jobs``, each from its current state; return those that are then in progress."""
         submitted: list[Job] = []
         for job in jobs:
             try:
@@ -142,9 +154,9 @@ class BatchApi:
 
     async def ended(self, jobs: Sequence[Job], watch: Callable[[str], None]) -> AsyncIterator[Job]:
         """Yield each job as it ends, its answers downloaded. One that cannot be reached stays unfinished."""
-        pause, left = self._pace.first, list(jobs)
-        while left:
-            for job in list(left):
+        pause, running = self._pace.first, list(jobs)
+        while running:
+            for job in list(running):
                 try:
                     batch = await self._steady(partial(self._look, job))
                     watch(self._progress(job, batch))
@@ -156,8 +168,8 @@ class BatchApi:
                     yield job
                 except EndpointError as error:
                     self._trouble(job, error)
-                left.remove(job)
-            if left:
+                running.remove(job)
+            if running:
                 await asyncio.sleep(pause)
                 pause = min(pause * 1.5, self._pace.last)
 
@@ -172,13 +184,13 @@ class BatchApi:
             self._ledger.save()
 
     def _trouble(self, job: Job, error: EndpointError) -> None:
-        """Note what went wrong; the job stays as it is for the next run, and the others go on."""
+        """Record the error; the job stays as it is for the next run, and the others continue."""
         log.error("%s", error)
         job.reason = str(error)
         self._ledger.save()
 
     async def _create(self, job: Job) -> Batch:
-        """Create the job of an uploaded file; one that was created unheard is found, not bought again."""
+        """Create the job of an uploaded file, unless an earlier request, its response lost, created it."""
         assert job.input_file_id is not None
         if job.creating and (earlier := await self._find(job)) is not None:
             return earlier
@@ -192,7 +204,7 @@ class BatchApi:
 
     async def _upload(self, job: Job) -> FileObject:
         path = self._ledger.files / job.file
-        with path.open("rb") as file:  # as a file, so that it is not read into memory
+        with path.open("rb") as file:  # passed as a file, so that it is not read into memory
             named = (f"hinter-{job.file}", file)
             return _checked(await self._client.files.create(file=named, purpose="batch"))
 
@@ -221,18 +233,19 @@ class BatchApi:
         """Download a file line by line, so that memory stays flat; it appears only when it is whole."""
         async with self._client.files.with_streaming_response.content(file_id) as answer:
             with files.replacing(path) as unfinished, unfinished.open("wb") as file:
-                rest = b""
+                unfinished_line = b""
                 async for chunk in answer.iter_bytes():
-                    *whole, rest = (rest + chunk).split(b"\n")
-                    file.writelines(self._redact(text) + b"\n" for text in whole)
-                file.write(self._redact(rest))
+                    *lines, unfinished_line = (unfinished_line + chunk).split(b"\n")
+                    file.writelines(self._redact(line) + b"\n" for line in lines)
+                file.write(self._redact(unfinished_line))
 
     async def _steady(self, step: Callable[[], Awaitable[T]]) -> T:
-        """Take one step, tried again as long as that may help."""
+        """Take one step, retried as long as that may help. Raises ``EndpointError``."""
         import httpx2
         import openai
 
         async def attempt() -> T:
+            """Take the step once; turn the client's errors into ours, without the key."""
             try:
                 return await step()
             except openai.APIStatusError as error:
@@ -243,10 +256,10 @@ class BatchApi:
         try:
             return await self._pace.policy.retrying()(attempt)
         except Transient as error:
-            raise EndpointError(f"{self._name}: {error}: the same command goes on with the job") from None
+            raise EndpointError(f"{self._name}: {error}: the same command resumes the job") from None
 
     def _judged(self, error: APIStatusError) -> Transient | EndpointError:
-        """Return what an HTTP error means for the job: try again, or give up."""
+        """Return what an HTTP error means for the job: retry (``Transient``) or give up."""
         from harness.models.endpoint import content
 
         after = retry_after(error.response.headers)
@@ -259,7 +272,7 @@ class BatchApi:
         return EndpointError(f"{self._name}: batch API: {self._hide(message)}")
 
     def _reason(self, batch: Batch) -> str:
-        """Return the provider's own words on why a job failed: the first, and how many more."""
+        """Return the provider's first reason why a job failed, and the number of others."""
         errors = getattr(getattr(batch, "errors", None), "data", None) or []
         messages = [f"{e.message or e.code}" + (f" (line {e.line})" if e.line else "") for e in errors]
         more = f", and {len(messages) - 1} more" if len(messages) > 1 else ""
@@ -267,8 +280,8 @@ class BatchApi:
 
     def _progress(self, job: Job, batch: Batch) -> str:
         counts = getattr(batch, "request_counts", None)
-        through = (getattr(counts, "completed", 0) or 0) + (getattr(counts, "failed", 0) or 0)
-        return f"batch job {job.id}: {batch.status}, {through} of {job.requests} requests"
+        finished = (getattr(counts, "completed", 0) or 0) + (getattr(counts, "failed", 0) or 0)
+        return f"batch job {job.id}: {batch.status}, {finished} of {job.requests} requests"
 
     def _hide(self, text: str) -> str:
         return text.replace(self._key, "…") if self._key != "none" else text
@@ -278,10 +291,10 @@ class BatchApi:
 
 
 def _checked(answer: T) -> T:
-    """Return what the client read if it is a job or a file: some proxies answer 200 with their own page.
+    """Return ``answer`` if it is a job or a file: some proxies answer 200 with a page of their own.
 
-    Raises ``Transient``.
+    Raises ``Transient`` otherwise.
     """
     if not isinstance(getattr(answer, "id", None), str) or not hasattr(answer, "status"):
-        raise Transient("an answer that no batch API gives")
+        raise Transient("not a response of a batch API")
     return answer

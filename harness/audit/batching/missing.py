@@ -1,4 +1,4 @@
-"""What a run would send: every request that its flow asks for and the cache does not hold."""
+"""Find what a run would send: every request of its flow that is not answered in the cache."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ UNASKED = Failure("failed", "no batch job has answered this yet")
 
 
 async def examine(audit: Audit, answerer: Answerer, cases: Iterable[Case]) -> None:
-    """Ask ``answerer`` all that the flow of ``audit`` asks about ``cases``; what it finds is left."""
+    """Pass ``answerer`` every request that the flow of ``audit`` makes about ``cases``; drop the verdicts."""
     examiner = Examiner(audit, answerer)
     groups = asking.groups(cases, audit.suite.include_discarded)
     while (group := await next_group(groups)) is not None:
@@ -32,10 +32,10 @@ async def examine(audit: Audit, answerer: Answerer, cases: Iterable[Case]) -> No
 
 @dataclass
 class Missing:
-    """Answers out of the cache, and hands on what is missing there to ``write``.
+    """An answerer that answers from the cache and passes missing requests to ``write``.
 
-    Left out is what ``skip`` holds and what an earlier file or job is still to bring (unless ``again``).
-    ``cached`` and ``held`` count the requests that are in the cache, and those that are still to be brought.
+    Left out are the requests in ``skip`` and, unless ``again``, those awaited from an earlier file or job.
+    ``cached`` counts the requests answered in the cache, ``held`` those awaited.
     """
 
     cache: ResponseCache
@@ -46,22 +46,22 @@ class Missing:
     held: int = 0
 
     async def replies(self, requests: Sequence[Request]) -> dict[str, Answer]:
-        """Return the answers kept, ``UNASKED`` in place of those that are missing."""
+        """Return the answers in the cache by key, ``UNASKED`` for those that are missing."""
         distinct = {request.key: request for request in requests}
-        found, fresh = await self.cache.look_up(list(distinct))
-        self.cached += len(fresh & found.keys())
-        missing = [r for key, r in distinct.items() if key in fresh and key not in found]
+        replies, fresh = await self.cache.look_up(list(distinct))
+        self.cached += len(fresh & replies.keys())
+        missing = [r for key, r in distinct.items() if key in fresh and key not in replies]
         held = {} if self.again else await self.cache.expected([r.key for r in missing])
         self.held += len(held)
         await self.write([r for r in missing if r.key not in held and r.key not in self.skip])
-        return {key: found.get(key, UNASKED) for key in distinct}
+        return {key: replies.get(key, UNASKED) for key in distinct}
 
 
 @dataclass
 class Lines:
-    """Writes requests as lines of ``files``, as long as the ``budget`` lasts; the cache then expects them.
+    """Writes requests as lines of ``files`` while the ``budget`` lasts; the cache then expects the answers.
 
-    ``find_dialect`` is called once, for the first line. ``stopped`` says which limit ended it.
+    ``find_dialect`` is called once, for the first line. ``stopped`` says which limit ended the writing.
     """
 
     audit: Audit
@@ -74,11 +74,11 @@ class Lines:
 
     @property
     def url(self) -> str:
-        """Where the lines are to be sent."""
+        """The path that the lines are sent to."""
         return f"/v1{wire.path(self.dialect or Dialect())}"
 
     async def write(self, requests: Sequence[Request]) -> None:
-        """Write ``requests``, each line before its key is expected: so each expected key has a line."""
+        """Write ``requests``, then have the cache expect them: so every expected key has a line."""
         written: dict[Path, list[Request]] = {}
         for request in requests:
             if not self._affordable(request):
@@ -90,11 +90,11 @@ class Lines:
             path = self.files.add(batch_files.line(request, self.url, body))
             written.setdefault(path, []).append(request)
         self.files.flush()
-        for path, some in written.items():
-            await self.cache.expect(some, str(path))
+        for path, lines in written.items():
+            await self.cache.expect(lines, str(path))
 
     def _affordable(self, request: Request) -> bool:
-        """Return whether the budget has room for ``request`` at its worst, and take that from it."""
+        """Return whether the budget covers the worst case of ``request``, and deduct that."""
         if self.stopped is None:
             self.stopped = self.budget.reserve(request)
         if self.stopped is None:

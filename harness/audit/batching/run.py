@@ -1,4 +1,4 @@
-"""A run whose missing requests are answered by jobs of the OpenAI Batch API, before its flow begins."""
+"""Have the missing requests of a run answered by jobs of the OpenAI Batch API, before its flow begins."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ log = logging.getLogger(__name__)
 async def answered(
     audit: Audit, folder: RunFolder, watch: Callable[[str], None] = lambda _: None, pace: Pace | None = None
 ) -> Audit:
-    """Ask what is missing in batch jobs; the audit with a model that sends nothing more.
+    """Send the missing requests in batch jobs; return the audit with a model that sends no more.
 
-    Jobs that an earlier run of this folder left come first. Asks anew only where the answers call for it
-    (``--confirm``). Raises ``EndpointError`` where nothing came of it at all.
+    Jobs that an earlier run of this folder left come first. A further round of jobs follows only if answers
+    call for more requests (``--confirm``). Raises ``EndpointError`` if no job brought any answer.
     """
     access = audit.model.batch
     if access is None or access.connect is None:
@@ -51,7 +51,7 @@ async def answered(
         await work.do(watch)
     bad = [job for job in work.jobs if job.reason or job.status != "completed"]
     if bad and not work.taken.kept + work.taken.already:
-        raise EndpointError(bad[0].told)
+        raise EndpointError(bad[0].line)
     return replace(
         audit,
         config=_without_limits(audit),
@@ -65,14 +65,15 @@ async def answered(
 
 
 def outstanding(folder: Path) -> int:
-    """How many requests of the run in ``folder`` are in batch jobs that have not been taken in."""
+    """Return the number of requests in batch jobs of ``folder`` whose answers have not been imported."""
     return sum(job.requests for job in Ledger(folder).unfinished)
 
 
 class Batches:
-    """The jobs of one run folder: ``jobs`` are those of this run, ``taken`` what they brought.
+    """The batch jobs of one run folder: ``jobs`` are those of this run, ``taken`` the answers they brought.
 
-    ``connect`` opens the client of the model's batch API when there is a job to go through.
+    ``connect`` opens the client of the model's batch API; it is called only if there is a job. ``stopped``
+    says which limit of the budget ended the writing of requests.
     """
 
     def __init__(
@@ -94,7 +95,7 @@ class Batches:
         self._pace = pace
 
     async def do(self, watch: Callable[[str], None]) -> None:
-        """Jobs, until nothing is missing that has not failed in one."""
+        """Run jobs until every missing request was answered or has failed in one."""
         while True:
             resumed = bool(self.ledger.unfinished)
             if not resumed:
@@ -106,7 +107,7 @@ class Batches:
                 return
 
     async def tidy(self) -> None:
-        """Undo what a run was stopped over: files half written, never uploaded; a job not settled."""
+        """Clean up after a run that was stopped: delete files never uploaded, settle jobs that are done."""
         ledger = self.ledger
         for job in ledger.jobs:
             if job.done and not job.settled:
@@ -119,14 +120,14 @@ class Batches:
             ledger.save()
 
     async def write(self) -> None:
-        """Files of all that is missing, each a job in the ledger."""
+        """Write all missing requests to batch files, each a job in the ledger."""
         audit, ledger = self._audit, self.ledger
         ledger.writing = f"{len(ledger.jobs) + 1:03d}"
         ledger.save()
-        made = generation.cases(audit, self._folder, audit.config.workers)
+        generated = generation.cases(audit, self._folder, audit.config.workers)
         async with ResponseCache(audit.cache) as cache:
             first = ledger.files / f"{ledger.writing}.jsonl"
-            with closing(made) as cases, BatchFiles(first, self._pace.lines) as files:
+            with closing(generated) as cases, BatchFiles(first, self._pace.lines) as files:
                 lines = Lines(audit, cache, files, _learnt_dialect, self._budget)
                 missing = Missing(cache, lines.write, self.taken.failures)
                 await examine(audit, missing, cases)
@@ -137,13 +138,13 @@ class Batches:
         self.stopped = lines.stopped
         if missing.held:
             log.warning(
-                "%d requests are left to batch files written earlier: hinter import-batch brings their"
-                " answers, a run without --batch asks them now",
+                "%d requests await answers from earlier batch files: hinter import-batch imports these,"
+                " a run without --batch sends the requests now",
                 missing.held,
             )
 
     async def go_through(self, watch: Callable[[str], None]) -> None:
-        """All unfinished jobs, from where each of them is to its answers in the cache."""
+        """Take every unfinished job from its current state to its answers in the cache."""
         async with ResponseCache(self._audit.cache) as cache:
             await _learnt_dialect(self._audit, cache)
         api = BatchApi(self._connect(), self._audit.model.name, self.ledger, self._pace)
@@ -153,26 +154,26 @@ class Batches:
             await self._finish(job)
 
     async def _finish(self, job: Job) -> None:
-        """Take in what a job brought, and count what it left out."""
+        """Import the answers of a job, and count the requests it left unanswered as failures."""
         if job.status != "completed" or job.reason:
-            log.error("%s", job.told)
-        own, ledger = Taken(), self.ledger
-        await keep(self._audit.cache, [(ledger.files / name, name) for name in job.answers.values()], own)
-        if own.unknown and not own.answered and not own.failures:
+            log.error("%s", job.line)
+        taken, ledger = Taken(), self.ledger
+        await keep(self._audit.cache, [(ledger.files / name, name) for name in job.answers.values()], taken)
+        if taken.unknown and not taken.answered and not taken.failures:
             raise CacheError(
-                f"cache {self._audit.cache} expects nothing of batch job {job.id}: give the --cache of the"
-                f" run that made it (its answers are in {ledger.files})"
+                f"cache {self._audit.cache} expects no answers of batch job {job.id}: give the --cache of the"
+                f" run that created it (its answers are in {ledger.files})"
             )
         for key in batch_files.keys(ledger.files / job.file):
-            own.failure(key, Failure("failed", f"no answer: {job.told}"))
+            taken.failure(key, Failure("failed", f"no answer: {job.line}"))
         job.done = True
         ledger.save()
         await self._settle(job)
-        if own.failures:
-            log.warning("batch job %s: %d of %d requests failed", job.id, len(own.failures), job.requests)
-        for said in own.problems():
-            log.warning("batch job %s: %s", job.id, said)
-        self.taken.add(own)
+        if taken.failures:
+            log.warning("batch job %s: %d of %d requests failed", job.id, len(taken.failures), job.requests)
+        for problem in taken.problems():
+            log.warning("batch job %s: %s", job.id, problem)
+        self.taken.add(taken)
 
     async def _settle(self, job: Job) -> None:
         await settle(self._audit.cache, list(batch_files.keys(self.ledger.files / job.file)))
@@ -181,9 +182,10 @@ class Batches:
 
 
 class Unsent(Model):
-    """A model whose requests have all been asked in batch jobs: what is not in the cache failed there.
+    """A model whose requests were all sent in batch jobs: those not answered in the cache failed there.
 
-    ``jobs`` are all of the run folder, ``taken`` what this run took in.
+    ``jobs`` are all jobs of the run folder, ``taken`` the answers this run imported, and ``default`` the
+    answer to a request that was in no job.
     """
 
     def __init__(self, model: Model, jobs: Sequence[Job], taken: Taken, default: Failure) -> None:
@@ -199,10 +201,12 @@ class Unsent(Model):
 
     @property
     def context(self) -> int | None:
+        """The context of the model."""
         return self._model.context
 
     @property
     def facts(self) -> JsonObject:
+        """The facts of the model, and the batch jobs under ``batch``."""
         jobs = [
             {"id": job.id, "status": job.status, "requests": job.requests, "reason": job.reason}
             for job in self._jobs
@@ -210,29 +214,33 @@ class Unsent(Model):
         return {**self._model.facts, "batch": {"jobs": jobs, **self._taken.to_json()}}
 
     def count_tokens(self, text: str) -> int | None:
+        """Count the tokens of ``text`` as the model does."""
         return self._model.count_tokens(text)
 
     async def tokenizer(self) -> Tokenizer | None:
+        """Return the tokenizer of the model."""
         return await self._model.tokenizer()
 
     async def answer(self, request: Request) -> Reply | Failure:
+        """Return the failure of ``request`` in its batch job."""
         return self._taken.failures.get(request.key, self._default)
 
     async def close(self) -> None:
+        """Close the model."""
         await self._model.close()
 
 
 def _without_limits(audit: Audit) -> RunConfig:
-    """The configuration for the flow: limits were kept to when the jobs were made."""
+    """Return the configuration without limits, which were applied when the jobs were written."""
     model = audit.config.model.model_copy(update={"requests_per_minute": None, "tokens_per_minute": None})
     return audit.config.model_copy(update={"budget": BudgetLimits(), "model": model})
 
 
 async def _learnt_dialect(audit: Audit, cache: ResponseCache) -> Dialect:
-    """As the endpoint wants to be asked, found out over the network where no run has yet."""
+    """Return the dialect of the endpoint, found out over the network if no run has learnt it yet."""
     endpoint = canonical(dict(audit.model.identity))
-    found = await audit.model.prepare(await cache.dialect(endpoint))
-    if found is not None:
-        await cache.learn(endpoint, found)
+    learnt = await audit.model.prepare(await cache.dialect(endpoint))
+    if learnt is not None:
+        await cache.learn(endpoint, learnt)
     assert audit.model.batch is not None, "checked before a job is made"
     return audit.model.batch.dialect
