@@ -20,7 +20,7 @@ from harness import registry
 from harness.core import Failure, JsonObject
 from harness.errors import EndpointError, ModelError, Transient
 from harness.http_client import Key
-from harness.models import causal, endpoint_likelihood
+from harness.models import causal, endpoint_likelihood, wire
 from harness.models.causal import CausalLikelihood
 from harness.models.endpoint_likelihood import PROBE, EndpointLikelihood
 from harness.models.llama import Llama
@@ -281,7 +281,10 @@ def test_smollm2_says_what_its_next_word_has(smollm2: Llama) -> None:
             "logprobs": 20,
         }
         answer = await smollm2.complete(asked)
-        top = answer["choices"][0]["logprobs"]["content"][0]["top_logprobs"]
+        choice = wire.first_choice(answer) or {}
+        tokens = wire.mapping(choice.get("logprobs")).get("content")
+        assert isinstance(tokens, list)
+        top = tokens[0]["top_logprobs"]
         await smollm2.close()
         return scores, {one["token"]: one["logprob"] for one in top}
 
