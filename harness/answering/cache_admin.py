@@ -307,7 +307,7 @@ def find(db: sqlite3.Connection, path: Path, key: str) -> CachedRequest:
     if not rows:
         raise CacheError(f"cache {path}: no request has a key that begins with {key}")
     if len(rows) > 1:
-        raise CacheError(f"cache {path}: several keys begin with {key}: give more of it")
+        raise CacheError(f"cache {path}: several keys begin with {key}: give more characters")
     payload = json.loads(rows[0][1])
     payload.pop("text", None)
     return CachedRequest(rows[0][0], payload, rows[0][2])

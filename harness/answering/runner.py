@@ -117,7 +117,7 @@ class Runner:
     async def replies(self, requests: Sequence[Request]) -> dict[str, Answer]:
         """Return the answer to each request, by key. Raises ``EndpointError`` where no more can succeed."""
         distinct = {request.key: request for request in requests}
-        # A flight is registered before the cache is looked at, so that nobody else sends the same.
+        # A flight is registered before the cache look-up, so that no other caller sends the same request.
         unclaimed = [key for key in distinct if key not in self._flights]
         waiting = {key: self._flights.get(key) or self._take_off(key) for key in distinct}
         cached, fresh = await self._cache.look_up(unclaimed)
@@ -145,7 +145,7 @@ class Runner:
             return
         if isinstance(result, Exception):
             flight.set_exception(result)
-            flight.exception()  # perhaps nobody waits for it any more
+            flight.exception()  # marks it as retrieved, since perhaps nobody waits for it
         else:
             flight.set_result(result)
 

@@ -47,7 +47,7 @@ class CausalLikelihood:
         if isinstance(computed, Failure):
             return computed
         if computed.tokens < 2:
-            return Failure("failed", "a single token has nothing before it")
+            return Failure("failed", "a single token has no preceding context")
         return Score(computed.numbers[0], computed.tokens - 1)
 
     async def close(self) -> None:

@@ -27,7 +27,7 @@ class Labels:
         self.problem: str | None = getattr(files.config, "problem_type", None)
         self.names = tuple(str(label) for _, label in sorted(files.config.id2label.items()))
         if self.problem == REGRESSION or len(self.names) < 2:
-            raise ModelError(f"{files.name} gives a number, not labels: use a text-classification model")
+            raise ModelError(f"{files.name} returns a number, not labels: use a text-classification model")
 
 
 def load_network(files: Files) -> PreTrainedModel:

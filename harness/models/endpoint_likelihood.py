@@ -45,8 +45,8 @@ class EndpointLikelihood:
         score = await self.score(PROBE)
         if isinstance(score, Failure):
             raise EndpointError(
-                f"{self.name}: {self.url} gives no log-probabilities of a prompt ({score.message}): use a "
-                "server that does, as vLLM, or transformers:NAME_OR_FOLDER"
+                f"{self.name}: {self.url} returns no log-probabilities of a prompt ({score.message}): use a "
+                "server that does, such as vLLM, or transformers:NAME_OR_FOLDER"
             )
 
     async def score(self, text: str) -> Score | Failure:
@@ -86,23 +86,23 @@ def read(answer: object, text: str) -> Score | Failure:
     counts. Raises ``Transient`` where the response is not a completion.
     """
     if not isinstance(answer, Mapping):
-        raise Transient("a reply that is no JSON object")
+        raise Transient("the reply is not a JSON object")
     if answer.get("error"):
         return wire.classify(200, answer)
     choice = wire.first_choice(answer)
     echo = choice.get("text") if choice is not None else None
     if choice is None or not isinstance(echo, str):
-        raise Transient("a reply without a text")
+        raise Transient("the reply has no text")
     if not echo.startswith(text):
         return Failure("failed", "echo is ignored")
     logprobs, usage = choice.get("logprobs"), answer.get("usage")
     values = logprobs.get("token_logprobs") if isinstance(logprobs, Mapping) else None
     count = usage.get("prompt_tokens") if isinstance(usage, Mapping) else None
     if not isinstance(values, list) or not isinstance(count, int) or not 0 < count <= len(values):
-        return Failure("failed", "the prompt is echoed without them")
+        return Failure("failed", "the prompt is echoed without log-probabilities")
     counted = values[1:count] if values[0] is None else values[:count]
     if not counted:
-        return Failure("failed", "a single token has nothing before it")
+        return Failure("failed", "a single token has no preceding context")
     if not all(isinstance(value, int | float) and math.isfinite(value) for value in counted):
-        return Failure("failed", "some of them are missing")
+        return Failure("failed", "some log-probabilities are missing")
     return Score(math.fsum(counted), len(counted))

@@ -67,7 +67,7 @@ class Llama:
         body: dict[str, Json] = {"content": text, **({"add_special": True} if special else {})}
         answer = self._client.post("/tokenize", content=json.dumps(body))
         if not answer.is_success:
-            raise ModelError(f"{self.name}: llama.cpp does not tokenize: HTTP {answer.status_code}")
+            raise ModelError(f"{self.name}: llama.cpp cannot tokenize: HTTP {answer.status_code}")
         return list(answer.json()["tokens"])
 
     async def close(self) -> None:

@@ -35,9 +35,9 @@ class LlamaLikelihood:
         """Return the log-likelihood of ``text``; a ``Failure`` where it is too short or too long."""
         tokens = await asyncio.to_thread(self._llama.tokens, text, special=True)
         if len(tokens) < 2:
-            return Failure("failed", "a single token has nothing before it")
+            return Failure("failed", "a single token has no preceding context")
         if len(tokens) > CONTEXT:
-            return Failure("too-long", f"{len(tokens)} tokens, the model takes {CONTEXT}")
+            return Failure("too-long", f"{len(tokens)} tokens, but the model accepts {CONTEXT}")
         return read(await self._llama.complete(forced(tokens)), tokens[1:])
 
     async def close(self) -> None:

@@ -74,7 +74,7 @@ class VaderModel(Model):
         """
         rating = bool(request.choices) and all(map(_is_number, request.choices))
         if not rating and (not set(SENTIMENTS) >= set(request.choices) or not request.choices):
-            raise ModelError(f"{self.name} knows the labels {', '.join(SENTIMENTS)} only: use another model")
+            raise ModelError(f"{self.name} only knows the labels {', '.join(SENTIMENTS)}: use another model")
         await asyncio.sleep(0)
         compound = float(self._analyzer.polarity_scores(request.text)["compound"])
         score = (compound + 1) / 2

@@ -85,7 +85,7 @@ class Batches:
                     worker = self._open()
                     self.facts = worker.facts
                 worker.answer(jobs)
-            except BaseException as error:  # whoever waits must hear of it, or waits for ever
+            except BaseException as error:  # report it, or the callers would wait for ever
                 for job in jobs:
                     if not job.future.done():
                         job.future.set_exception(error)
@@ -134,7 +134,7 @@ class Worker:
                 continue
             tokens, limit = len(encoding["input_ids"]), self._files.context
             if limit is not None and tokens > limit:
-                job.future.set_result(Failure("too-long", f"{tokens} tokens, the model takes {limit}"))
+                job.future.set_result(Failure("too-long", f"{tokens} tokens, but the model accepts {limit}"))
             else:
                 fit.append((job, encoding))
         for batch in self._chunks(fit):
@@ -167,7 +167,7 @@ class Worker:
         results: list[Computed | Failure] = []
         for (job, encoding), row in zip(batch, rows, strict=True):
             if not all(map(math.isfinite, row)):
-                results.append(Failure("failed", "the model: its logits are not numbers"))
+                results.append(Failure("failed", "the model: its logits are not finite"))
             elif len(batch) > 1 and not job.stands(row):
                 results += self._computed([(job, encoding)])
             else:

@@ -45,7 +45,9 @@ class TransformersModel(Model):
     def bind(self, labels: Sequence[str], multi_label: bool) -> None:
         """Answer with a task's ``labels``. Raises ``ModelError`` where the model's own labels differ."""
         if multi_label and self._own.problem == SINGLE:
-            raise ModelError(f"{self.name} gives each text one label, the task several: use another model")
+            raise ModelError(
+                f"{self.name} assigns one label per text, but the task allows several: use another model"
+            )
         self._names(tuple(labels))
         self._task = (tuple(labels), multi_label)
         self.identity = self._files.identity
@@ -156,7 +158,7 @@ def _fold(label: str) -> str:
 def _source(kit: ModelKit) -> str:
     """Return the folder or hub name. Raises ``ModelError`` where it or a package is missing."""
     if not kit.name:
-        raise ModelError("name a model after 'transformers:', a folder or a model of the hub")
+        raise ModelError("name a model after 'transformers:': a folder, or a model on the hub")
     check_installed(kit.name)
     return kit.name
 

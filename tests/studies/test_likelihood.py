@@ -98,7 +98,10 @@ def test_a_start_token_lets_the_first_word_count() -> None:
     ("script", "says"),
     [
         (as_llama, "echo is ignored"),
-        (lambda body, number: Answer({"choices": [{"text": body["prompt"]}]}), "echoed without them"),
+        (
+            lambda body, number: Answer({"choices": [{"text": body["prompt"]}]}),
+            "echoed without log-probabilities",
+        ),
         (
             lambda body, number: Answer(
                 {
@@ -106,7 +109,7 @@ def test_a_start_token_lets_the_first_word_count() -> None:
                     "usage": {"prompt_tokens": 2},
                 }
             ),
-            "some of them are missing",
+            "some log-probabilities are missing",
         ),
     ],
 )
@@ -147,7 +150,7 @@ def test_what_cannot_work() -> None:
     with pytest.raises(EndpointError, match="m: HTTP 404"):
         from_endpoint(lambda body, number: error(404), "a text")
     assert from_endpoint(lambda body, number: echoed(body), "word") == [
-        Failure("failed", "a single token has nothing before it")
+        Failure("failed", "a single token has no preceding context")
     ]
 
 
