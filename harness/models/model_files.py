@@ -84,7 +84,7 @@ class Files:
         return int(min(limits)) if limits else None
 
     def encode(self, text: str) -> Encoding:
-        """Return the token ids and masks of a whole text. Safe to call from any thread, one at a time."""
+        """Return the token ids and masks of a whole text. Safe to call from any thread: calls take turns."""
         with self._lock:
             encoding: Encoding = dict(self.tokenizer(text, truncation=False, verbose=False))
             return encoding
