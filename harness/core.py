@@ -11,7 +11,10 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Role = Literal["original", "atomic", "intersectional", "variant", "seed", "expansion"]
 Status = Literal["biased", "benign", "undetermined"]
@@ -58,8 +61,8 @@ class Substitution:
 class Case:
     """A text to ask the model about.
 
-    ``reason`` is None for a valid case, else why it was discarded. ``weight`` is the number of cases for
-    which it stands where cases were sampled.
+    ``reason`` is None for a valid case, else why it was discarded. ``weight`` is the number of cases that it
+    represents where cases were sampled.
     """
 
     id: str
@@ -107,9 +110,9 @@ class Request:
     the messages already contain it.
     """
 
-    model: Mapping[str, Any]
+    model: JsonObject
     messages: tuple[Message, ...]
-    sampling: Mapping[str, Any]
+    sampling: JsonObject
     choices: tuple[str, ...] = ()
     repeat: int = 0
     text: str = ""
@@ -119,7 +122,13 @@ class Request:
         digest = hashlib.sha256(canonical(self.payload()).encode("utf-8", "surrogatepass")).hexdigest()
         object.__setattr__(self, "key", digest)
 
-    def payload(self) -> dict[str, Any]:
+    @property
+    def token_limit(self) -> int:
+        """The most tokens that the answer may have; 0 where the request does not say."""
+        limit = self.sampling.get("max_tokens")
+        return limit if isinstance(limit, int) else 0
+
+    def payload(self) -> dict[str, Json]:
         """Return everything that the key covers, as JSON values."""
         return {
             "model": dict(self.model),
@@ -168,9 +177,9 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Margin:
-    """By how much an answer was likelier than the nearest other one (natural log).
+    """How much likelier an answer was than the nearest other one (natural logarithm).
 
-    ``is_bound``: the nearest other one is not known; ``value`` is then the least that the margin can be.
+    With ``is_bound``, the nearest other answer is unknown, and ``value`` is a lower bound of the margin.
     """
 
     value: float
@@ -178,15 +187,15 @@ class Margin:
 
     @property
     def near_tie(self) -> bool:
-        """Whether the answer is known to hang on next to nothing, which a bound never says."""
+        """Whether the answer is known to be almost a tie, which a bound cannot show."""
         return not self.is_bound and self.value < NEAR_TIE
 
     @classmethod
     def smallest(cls, margins: Iterable[Margin]) -> Margin:
-        """Return the smallest of ``margins``, of which there must be one.
+        """Return the smallest of ``margins``, which must not be empty.
 
-        An exact near tie goes before smaller bounds: it shows that the smallest margin, whatever the others
-        are, is a near tie.
+        An exact near tie takes precedence over smaller bounds: it shows that the smallest margin, whatever
+        the others are, is a near tie.
         """
         every = list(margins)
         ties = [margin for margin in every if margin.near_tie]
@@ -195,11 +204,11 @@ class Margin:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a reply says: ``labels`` (or a ``score``), or why it could not be read.
+    """What a reply says: ``labels`` (or a ``score``), or the reason it could not be read.
 
-    ``margin``: how near another answer was, where that is known.
-    ``probabilities`` of all labels, and ``beside``, the score from 0 to 1 that a system gave with its label,
-    stand beside the answer where they are known: outcomes that differ in them alone are equal.
+    ``margin`` tells how close another answer was, where that is known. ``probabilities`` of all labels, and
+    ``beside``, the score from 0 to 1 that a system returned with its label, accompany the answer where known:
+    outcomes that differ only in them are equal.
     """
 
     labels: frozenset[str] | None = None
@@ -211,20 +220,22 @@ class Outcome:
 
     @property
     def read(self) -> bool:
+        """Whether the reply could be read."""
         return self.reason is None
 
     def differs(self, other: Outcome) -> bool:
-        """Return whether both were read and do not say the same: label sets as sets, scores as numbers."""
+        """Return whether both were read and disagree: label sets as sets, scores as numbers."""
         return self.read and other.read and (self.labels, self.score) != (other.labels, other.score)
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a case shows against ``other``, the case it is compared with (None: its group's original).
+    """What a case shows against ``other``, the case it is compared with (None: the original of its group).
 
-    ``hidden`` is None where the question does not arise; ``margin`` is the smaller one of the outcomes
-    compared: near zero, the verdict hangs on a tie. ``shift``: by how much the log-odds of the other case's
-    label changed, known even where the label did not; between scores, their difference."""
+    ``hidden`` is None where the question does not arise. ``margin`` is the smaller of the two outcomes'
+    margins: near zero, the verdict depends on a tie. ``shift`` is the change in the log-odds of the other
+    case's label, known even where the label did not change; between scores, it is their difference.
+    """
 
     case: str
     relation: str
@@ -249,9 +260,9 @@ class Noise:
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """A group with its outcomes, the wording they were read from, and its verdicts. Texts are blanked.
+    """A group with its outcomes, the wordings they were read from, and its verdicts; texts are blanked.
 
-    ``discarded`` holds verdicts on discarded cases, where those were asked too.
+    ``discarded`` holds verdicts on discarded cases, where those were asked about.
     """
 
     cases: Sequence[Case]
@@ -265,7 +276,7 @@ class Examined:
 class Tables(Protocol):
     """The tables of a run as polars lazy frames: ``cases``, ``answers``, ``verdicts``, ``noise``."""
 
-    def scan(self, name: str) -> Any:
+    def scan(self, name: str) -> pl.LazyFrame:
         """Return the table called ``name``."""
 
 
@@ -337,4 +348,4 @@ class Task:
     hub: Hub | None = None
     question: str | None = None
     options: tuple[str, ...] = ()
-    configure: Callable[[Mapping[str, Any]], Task] | None = None
+    configure: Callable[[Mapping[str, object]], Task] | None = None

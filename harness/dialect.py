@@ -1,4 +1,4 @@
-"""The dialect of an endpoint: what was learnt of how it is asked."""
+"""The dialect of an endpoint: what was learnt about how to ask it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Choices = Literal["unknown", "structured_outputs", "grammar", "json_schema", "no
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How one endpoint is asked: its name for the token limit, what it rejects, how labels are enforced."""
+    """How to ask an endpoint: its name for the token limit, what it rejects, how it enforces labels."""
 
     server: str = ""
     token_limit: str = "max_tokens"  # noqa: S105
@@ -30,12 +30,12 @@ class Dialect:
         return "temperature" not in self.dropped
 
     def to_json(self) -> JsonObject:
-        """Return what ``from_json`` reads."""
+        """Return the fields as JSON values, for ``from_json``."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, data: JsonObject) -> Dialect:
-        """Read what ``to_json`` wrote, perhaps in an earlier version, which knew fewer fields."""
+        """Return the dialect in ``to_json``'s JSON; an earlier version may have written fewer fields."""
         return _DIALECT.validate_python(data)
 
 

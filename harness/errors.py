@@ -23,7 +23,7 @@ from typing import ClassVar
 
 
 class HarnessError(Exception):
-    """Base class; the message is one line that names the file, row or key and what to do."""
+    """The base of all errors, with a one-line message that names the file, row or key and says what to do."""
 
     exit_code: ClassVar[int] = 2
 

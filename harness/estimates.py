@@ -1,8 +1,8 @@
-"""How many tokens: estimates from characters and words, where no tokenizer is at hand.
+"""Token counts estimated from characters and words, where no tokenizer is available.
 
 A *bound* is generous, for what must not be exceeded: a budget, a rate limit, a context. A *likely* value is
-what a plan promises. Both stand here, side by side; what a request of a run asks for depends on the first
-(``max_tokens`` is part of the request, and so of its key), the price in a plan on the second.
+what a plan promises. Requests depend on bounds (``max_tokens`` is part of a request, and so of its key), the
+price in a plan on likely values.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ TOKENS_TO_SPARE = 60  # around the label: "The sentiment of this text is …"
 
 
 def text_bound(text: str) -> int:
-    """Return a number of tokens that ``text`` hardly exceeds."""
+    """Return a number of tokens that ``text`` is very unlikely to exceed."""
     return math.ceil(len(text) / FEWEST_CHARACTERS_A_TOKEN)
 
 
 def characters_within(tokens: int) -> int:
-    """Return how many characters of a text are within ``tokens``, by the measure of ``text_bound``."""
+    """Return the number of characters that fit into ``tokens``, by the measure of ``text_bound``."""
     return int(tokens * FEWEST_CHARACTERS_A_TOKEN)
 
 
 def prompt_bound(messages: Iterable[Message]) -> int:
-    """Return a number of tokens that a prompt hardly exceeds."""
+    """Return a number of tokens that a prompt is very unlikely to exceed."""
     return sum(text_bound(message.content) + MOST_TOKENS_A_MESSAGE for message in messages)
 
 
@@ -46,8 +46,11 @@ def likely_prompt(messages: Iterable[Message]) -> int:
 
 
 def answer_bound(labels: Sequence[str], several: bool) -> int:
-    """Return how many tokens an answer may take: the longest label, or with ``several`` labels a text so many
-    of the usual length, and some words around."""
+    """Return the most tokens that an answer is expected to take, including some words around it.
+
+    With ``several`` labels per text, up to ``LABELS_AN_ANSWER`` labels of the usual length; else the longest
+    label.
+    """
     words = sorted(len(label.split()) for label in labels)
     if not several:
         return TOKENS_TO_SPARE + MOST_TOKENS_A_WORD * words[-1]
@@ -56,5 +59,5 @@ def answer_bound(labels: Sequence[str], several: bool) -> int:
 
 
 def likely_answer(labels: Iterable[str]) -> int:
-    """Return the likely number of tokens of a bare answer: the longest label, and the end."""
+    """Return the likely number of tokens in a bare answer: the longest label and the end."""
     return 1 + LIKELY_TOKENS_A_WORD * max(len(label.split()) for label in labels)

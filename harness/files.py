@@ -1,4 +1,4 @@
-"""Files: the folder of bundled data, text and TOML with their errors, writing a file whole or not at all."""
+"""Files: the folders of bundled data, reading text and TOML with clear errors, and atomic writing."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ def parse_toml(text: str, source: str, error: type[HarnessError]) -> dict[str, A
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield a path beside ``path`` to write to; it becomes ``path`` when the block ends without an error.
+    """Yield a temporary path beside ``path``, which replaces ``path`` when the block ends without an error.
 
-    A reader sees the old file or the new one, never part of either. What is no regular file (a pipe, a
-    device) is itself what is written to. An ``OSError`` of the block (a full disk) names ``path`` where it
-    names no file.
+    A reader sees the old file or the new one, never part of either. A path that is not a regular file (a
+    pipe, a device) is written to directly. An ``OSError`` in the block (a full disk) that names no file is
+    made to name ``path``.
     """
     if path.exists() and not path.is_file():
         yield path
@@ -67,15 +67,15 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write(path: Path, content: str | bytes) -> None:
-    """Write ``content`` (text as UTF-8, line ends as they are) to ``path``, whole or not at all."""
+    """Write ``content`` (text as UTF-8, line ends unchanged) to ``path``, completely or not at all."""
     with replacing(path) as unfinished:
         unfinished.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 def user_cache() -> Path:
-    """Return the folder for what is kept between runs: ``HINTER_CACHE_DIR``, else the user's cache folder."""
-    if own := os.environ.get("HINTER_CACHE_DIR"):
-        return Path(own)
+    """Return the folder for data that outlives a run: ``HINTER_CACHE_DIR``, else the user's cache folder."""
+    if folder := os.environ.get("HINTER_CACHE_DIR"):
+        return Path(folder)
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches" / "hinter"
     if sys.platform == "win32":

@@ -1,4 +1,4 @@
-"""Clients of HTTP servers, and the keys they send: the one place where either is made.
+"""Clients of HTTP servers, and their keys: the only place where either is made.
 
 The system's proxies are used, but not for servers on this machine.
 """
@@ -23,7 +23,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """Where the key is: an environment variable or a file; ``needed`` unless the endpoint is one's own."""
+    """Where to find a key: an environment variable or a file; not ``needed`` for a user's own endpoint."""
 
     variable: str | None = None
     file: str | None = None
@@ -48,7 +48,7 @@ class Key:
 
 
 def on_this_machine(url: str) -> bool:
-    """Return whether ``url`` is a server of this machine. Raises ``EndpointError`` for no address."""
+    """Return whether ``url`` is on this machine. Raises ``EndpointError`` for an invalid address."""
     import httpx2
 
     try:
@@ -58,7 +58,7 @@ def on_this_machine(url: str) -> bool:
 
 
 def synchronous(url: str, timeout: float, headers: Mapping[str, str] | None = None) -> httpx2.Client:
-    """Make a client for the server at ``url``; ``timeout`` in seconds."""
+    """Make a blocking client for the server at ``url``; ``timeout`` is in seconds."""
     import httpx2
 
     proxies = not on_this_machine(url)
@@ -68,9 +68,9 @@ def synchronous(url: str, timeout: float, headers: Mapping[str, str] | None = No
 def asynchronous(
     url: str, timeout: httpx2.Timeout | None = None, connections: int | None = None
 ) -> httpx2.AsyncClient:
-    """Make a client for the server at ``url``, with any number of ``connections`` where that is None.
+    """Make an asynchronous client for the server at ``url``, with unlimited ``connections`` where None.
 
-    Without a ``timeout`` the caller sets each request its deadline: waiting for a connection has none.
+    Without a ``timeout``, callers set a deadline for each request: waiting for a connection has none.
     """
     import httpx2
 
@@ -80,9 +80,9 @@ def asynchronous(
 
 
 def openai_client(url: str, secret: str, http: httpx2.AsyncClient, azure: str | None) -> openai.AsyncOpenAI:
-    """Make a client of the OpenAI API at ``url`` over ``http``, which never retries by itself.
+    """Make an OpenAI API client for ``url`` over ``http``; it never retries by itself.
 
-    ``azure`` is the version of the API in Azure's manner, None elsewhere.
+    ``azure`` is the API version for an endpoint in Azure's manner, None for others.
     """
     import openai
 

@@ -1,4 +1,4 @@
-"""What a system under test is, and how one comes in; ``harness.plugins`` passes it on to packages."""
+"""The contract of systems under test, and how packages add them; re-exported by ``harness.plugins``."""
 
 from __future__ import annotations
 
@@ -20,8 +20,11 @@ ModelOptions = TypeVar("ModelOptions", bound=Options)
 
 @dataclass(frozen=True, slots=True)
 class Tokenizer:
-    """Counts the prompt tokens of a request. ``name`` says in the plan what counts, ``unit`` what is counted;
-    ``count`` returns None where a request cannot be counted."""
+    """Counts the prompt tokens of a request.
+
+    ``name`` and ``unit`` tell in a plan who counts and what is counted; ``count`` returns None for a request
+    that cannot be counted.
+    """
 
     name: str
     count: Callable[[Request], Awaitable[int | None]]
@@ -30,10 +33,10 @@ class Tokenizer:
 
 @dataclass(frozen=True, slots=True)
 class BatchAccess:
-    """How requests to a model are written into batch files, as chat completions.
+    """How to write requests to a model into batch files, as chat completions.
 
-    ``model`` is its name on the server; ``connect`` opens the client of its batch API, None where there is
-    none and the files are for another tool.
+    ``model`` is its name on the server. ``connect`` opens the client of its batch API, and is None where the
+    files are for another tool.
     """
 
     model: str
@@ -44,8 +47,8 @@ class BatchAccess:
 class Model(ABC):
     """A system under test.
 
-    ``identity`` is the part of the cache key that says who answers; ``concurrency`` how many requests it
-    takes at a time; ``rates`` what it can rate a text for, None where it can rate anything.
+    ``identity`` is the part of the cache key that identifies who answers; ``concurrency`` is the number of
+    requests it takes at a time; ``rates`` lists what it can rate a text for, None for anything.
     """
 
     name: str
@@ -64,23 +67,23 @@ class Model(ABC):
 
     @property
     def context(self) -> int | None:
-        """How many tokens prompt and answer may have together; None where that is not known."""
+        """The maximum number of tokens of prompt and answer together; None where unknown."""
         return None
 
     @property
     def facts(self) -> JsonObject:
-        """What the run records beside the identity: a server's version, what was negotiated."""
+        """What the run records beside the identity: a server's version, the negotiated dialect."""
         return {}
 
     def bind(self, labels: Sequence[str], multi_label: bool) -> None:  # noqa: B027
-        """Take a task's labels. Raises ``ModelError`` where the model's own differ."""
+        """Adopt a task's labels. Raises ``ModelError`` where the model's own labels differ."""
 
     def count_tokens(self, text: str) -> int | None:
-        """Count the tokens of ``text`` by a tokenizer in this process; None where there is none."""
+        """Count the tokens of ``text`` with a tokenizer in this process; None where there is none."""
         return None
 
     async def tokenizer(self) -> Tokenizer | None:
-        """Return what counts the tokens of a whole prompt; None where they can only be estimated.
+        """Return the tokenizer of whole prompts; None where tokens can only be estimated.
 
         Sends no request for an answer. The default serves models that read the bare text.
         """
@@ -88,65 +91,82 @@ class Model(ABC):
             return None
 
         async def count(request: Request) -> int | None:
+            """Count the tokens of the bare text."""
             return self.count_tokens(request.text)
 
         return Tokenizer("the model's tokenizer", count, unit="texts")
 
     @property
     def batch(self) -> BatchAccess | None:
-        """How requests go into batch files; None for a model that batch files are not for."""
+        """Access to batch files; None for a model without them."""
         return None
 
     async def prepare(self, known: JsonObject | None) -> JsonObject | None:
-        """Get ready for the first request, knowing what an earlier run found out; return what to remember."""
+        """Prepare for the first request.
+
+        ``known`` is what an earlier run returned; returns what the next run should know, None for nothing
+        new.
+        """
         return None
 
     async def close(self) -> None:  # noqa: B027
-        """Release what is held."""
+        """Release all resources."""
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How fluent a text is: ``total`` over ``units``, nats over tokens, or hundreds of matches over words."""
+    """The fluency of a text, ``total`` over ``units``: nats over tokens, or 100 x matches over words."""
 
     total: float
     units: int
 
     @property
     def mean(self) -> float:
+        """The total per unit."""
         return self.total / self.units
 
 
 class Scorer(Protocol):
-    """Who says how fluent a text is. ``identity`` is all that can change a score; it is complete once
-    ``prepare`` is done, which raises ``EndpointError`` or ``ModelError`` for what cannot score any text.
+    """Measures the fluency of texts.
 
-    ``score`` returns a ``Failure`` for what it cannot score, and raises ``Transient`` for what it may later.
+    ``identity`` holds everything that can change a score, and is complete after ``prepare``.
     """
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The name of the scorer, for people and files."""
 
     @property
-    def measure(self) -> Measure: ...
+    def measure(self) -> Measure:
+        """What the scores measure."""
 
     @property
-    def identity(self) -> JsonObject: ...
+    def identity(self) -> JsonObject:
+        """Everything that can change a score."""
 
     @property
-    def concurrency(self) -> int: ...
+    def concurrency(self) -> int:
+        """The number of texts that may be scored at a time."""
 
-    async def prepare(self) -> None: ...
+    async def prepare(self) -> None:
+        """Prepare to score. Raises ``EndpointError`` or ``ModelError`` where no text can be scored."""
 
-    async def score(self, text: str) -> Score | Failure: ...
+    async def score(self, text: str) -> Score | Failure:
+        """Return the score of ``text``; a ``Failure`` where it has none.
 
-    async def close(self) -> None: ...
+        Raises ``Transient`` where a later attempt may succeed.
+        """
+
+    async def close(self) -> None:
+        """Release all resources."""
 
 
 @dataclass(frozen=True)
 class ModelKit:
-    """What a model is made with, beside its options: the rest of its name (``NAME`` of ``kind:NAME``) and the
-    section ``[model]``."""
+    """What a model is made from, beside its options.
+
+    ``name`` is the part after the prefix (``NAME`` in ``kind:NAME``), ``settings`` the section ``[model]``.
+    """
 
     name: str
     settings: ModelSettings
@@ -154,11 +174,10 @@ class ModelKit:
 
 @dataclass(frozen=True)
 class ModelPlugin(Generic[ModelOptions]):
-    """How a kind of model comes in: ``name`` is the prefix in ``--model name:…``, and ``[model.name]`` the
-    section of its options.
+    """Adds a kind of model: ``name`` is the prefix in ``--model name:…``, ``[model.name]`` its section.
 
-    ``lists`` is what ``hinter models`` prints where that is not ``name:NAME`` and ``about``. ``scorer`` makes
-    the judge of fluency that the same name stands for; None where it gives no likelihood of a text.
+    ``lists`` is what ``hinter models`` prints in place of ``name:NAME`` and ``about``. ``scorer`` makes the
+    fluency scorer of the same name, and returns None for a model without likelihoods.
     """
 
     name: str

@@ -1,9 +1,9 @@
-"""The one retry policy: what may succeed later is tried again, after the longer of what the server asked for
-and an exponential back-off with jitter.
+"""The single retry policy: transient errors are retried after the longer of the server's own request and an
+exponential back-off with jitter.
 
-What cannot succeed for one request is a ``Failure``; what cannot succeed for any ends the run with an
-``EndpointError``, as do ``LOST_IN_A_ROW`` requests in a row that failed for good. (That SQLite waits for a
-file which another process holds is no such thing: it has a busy timeout of its own.)
+What cannot succeed for one request is a ``Failure``. What cannot succeed for any ends the run with an
+``EndpointError``, as do ``LOST_IN_A_ROW`` consecutive requests that failed for good. (SQLite's wait for a
+file held by another process is separate: it has its own busy time-out.)
 """
 
 from __future__ import annotations
@@ -37,21 +37,23 @@ _RESET = re.compile(
 
 @dataclass(frozen=True)
 class PoliteWait(wait_base):
-    """What the server asked for, or the back-off where that is longer, in seconds."""
+    """The wait in seconds: what the server asked for, or the back-off where that is longer."""
 
     back_off: wait_base
 
     def __call__(self, retry_state: RetryCallState) -> float:
+        """Return the seconds to wait before the next attempt."""
         error = retry_state.outcome.exception() if retry_state.outcome else None
-        asked = error.retry_after if isinstance(error, Transient) else None
-        return max(asked or 0.0, self.back_off(retry_state))
+        requested = error.retry_after if isinstance(error, Transient) else None
+        return max(requested or 0.0, self.back_off(retry_state))
 
 
 @dataclass(frozen=True)
 class Policy:
-    """At most ``attempts`` of an act that raises ``Transient``, which is raised where none succeeded.
+    """Makes at most ``attempts`` attempts at an act that raises ``Transient``, and reraises the last error.
 
-    ``retrying()`` is for one act: ``await policy.retrying()(act, …)``. ``on_retry`` is called before a wait.
+    A ``retrying()`` serves one act: ``await policy.retrying()(act, …)``. ``on_retry`` is called before each
+    wait.
     """
 
     attempts: int = ATTEMPTS
@@ -59,7 +61,7 @@ class Policy:
     on_retry: Callable[[], None] = lambda: None
 
     def retrying(self) -> AsyncRetrying:
-        """Return what tries a coroutine function."""
+        """Return a retrier of coroutine functions."""
         return AsyncRetrying(
             stop=stop_after_attempt(self.attempts),
             wait=PoliteWait(self.back_off),
@@ -69,7 +71,7 @@ class Policy:
         )
 
     def blocking(self) -> Retrying:
-        """Return what tries a plain function, sleeping in its thread."""
+        """Return a retrier of plain functions, which sleeps in its thread."""
         return Retrying(
             stop=stop_after_attempt(self.attempts),
             wait=PoliteWait(self.back_off),
@@ -84,19 +86,21 @@ PATIENT = Policy(attempts=8, back_off=wait_random_exponential(multiplier=1, max=
 
 
 class Losses:
-    """Counts requests in a row that failed for good, of the system called ``name``."""
+    """Counts consecutive requests to the system called ``name`` that failed for good."""
 
     def __init__(self, name: str) -> None:
         self._name = name
         self._in_a_row = 0
 
     def answered(self) -> None:
-        """Note that a request was answered."""
+        """Record that a request was answered."""
         self._in_a_row = 0
 
     def lost(self, error: Transient) -> Failure:
-        """Return the failure of a request that is not tried again. Raises ``EndpointError`` where too many in
-        a row came to that."""
+        """Return the failure of a request that is not retried.
+
+        Raises ``EndpointError`` where too many consecutive requests failed.
+        """
         self._in_a_row += 1
         if self._in_a_row >= LOST_IN_A_ROW:
             message = f"{self._name}: {self._in_a_row} requests in a row failed: {error}"
@@ -105,7 +109,7 @@ class Losses:
 
 
 def duration(text: str) -> float | None:
-    """Return the seconds in ``12``, ``1m30s`` or ``250ms``; None where it is none of these."""
+    """Return the seconds in ``12``, ``1m30s`` or ``250ms``; None for any other text."""
     try:
         return float(text)
     except ValueError:
@@ -119,7 +123,7 @@ def duration(text: str) -> float | None:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that ``retry-after-ms`` or ``retry-after`` (seconds or an HTTP date) asks for."""
+    """Return the seconds requested by ``retry-after-ms`` or ``retry-after`` (seconds or an HTTP date)."""
     try:
         if (milliseconds := headers.get("retry-after-ms")) is not None:
             return float(milliseconds) / 1000

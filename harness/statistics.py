@@ -44,9 +44,9 @@ def cluster_bootstrap(
 ) -> Interval | None:
     """Return the percentile interval of a ratio of sums, resampling whole clusters with replacement.
 
-    ``successes`` and ``trials`` hold one count a cluster (all mutants of one original), or the sum of a
-    cluster's values and how many these are: mutants of one text are not independent, which Wilson's interval
-    does not know. None with fewer than two clusters.
+    ``successes`` and ``trials`` hold one count per cluster (all mutants of one original), or a cluster's sum
+    of values and their number: mutants of one text are not independent, although Wilson's interval assumes
+    it. None with fewer than two clusters.
     """
     import numpy as np
 
@@ -101,9 +101,9 @@ def clustered_rate_difference(
 ) -> Excess | None:
     """Compare two rates over the same clusters, such as flips of mutants and of repeats of their originals.
 
-    One (successes, trials), or (sum of values, how many), a cluster and rate, in one order; whole clusters
-    are drawn with replacement, with both their counts. None with fewer than two clusters, or where a rate has
-    no trials; draws that leave a rate without trials are passed over.
+    Each rate has one (successes, trials), or (sum of values, number of values), per cluster, in the same
+    order; whole clusters are resampled with both their counts. None with fewer than two clusters, or where a
+    rate has no trials; resamples that leave a rate without trials are skipped.
     """
     import numpy as np
 
@@ -280,10 +280,9 @@ def extreme(permuted: NDArray[np.float64], observed: float, sampled: bool = True
 def resampled(
     rows: NDArray[np.float64], seed: int, times: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64]:
-    """Return column sums over ``rows`` (clusters) drawn with replacement, a row for each of 2,000 resamples.
+    """Return column sums over ``rows`` (clusters) resampled with replacement, a row per resample (2,000).
 
-    ``times``: how often each of the rows stands, where they are more than once; as many rows are drawn as
-    stand in all.
+    ``times`` is the multiplicity of each row, one by default; a resample has as many rows as the sum of them.
     """
     import numpy as np
 

@@ -118,11 +118,11 @@ class Taken:
     """The results of reading answers to batch files, over all files read.
 
     ``answered`` holds keys whose reply is in the cache, ``failures`` those without a reply; a key is in only
-    one of them. ``kept`` counts replies new to the cache, ``already`` those it held before. ``unknown`` and
+    one of them. ``new`` counts replies new to the cache, ``already`` those it held before. ``unknown`` and
     ``unreadable`` name the lines that could not be used.
     """
 
-    kept: int = 0
+    new: int = 0
     already: int = 0
     answered: set[str] = field(default_factory=set)
     failures: dict[str, Failure] = field(default_factory=dict)
@@ -132,7 +132,7 @@ class Taken:
     def reply(self, key: str, new: bool) -> None:
         """Record a reply to ``key``, ``new`` to the cache or not."""
         if key not in self.answered:
-            self.kept += new
+            self.new += new
             self.already += not new
         self.answered.add(key)
         self.failures.pop(key, None)
@@ -144,7 +144,7 @@ class Taken:
 
     def add(self, other: Taken) -> None:
         """Add the counts of another job, without holding on to its answered keys."""
-        self.kept += other.kept
+        self.new += other.new
         self.already += other.already
         self.failures |= other.failures
         self.unknown += other.unknown
@@ -167,7 +167,7 @@ class Taken:
         """Return the counts and messages as JSON values."""
         failed = Counter(failure.reason for failure in self.failures.values())
         return {
-            "kept": self.kept,
+            "kept": self.new,
             "already_cached": self.already,
             "failed": {kind: failed.get(kind, 0) for kind in ("filtered", "too-long", "failed")},
             "unknown": len(self.unknown),

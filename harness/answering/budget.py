@@ -61,4 +61,4 @@ class Budget:
     def _worst(self, request: Request) -> float:
         if self.prices is None:
             return 0.0
-        return self.prices.of(prompt_bound(request.messages), int(request.sampling.get("max_tokens", 0)))
+        return self.prices.of(prompt_bound(request.messages), request.token_limit)

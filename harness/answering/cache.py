@@ -185,9 +185,7 @@ class ResponseCache:
             for key, text in await self._all(EXPECTED, [json.dumps(batch)]):
                 requests[key] = rebuild(json.loads(text))
                 if requests[key].key != key:
-                    raise CacheError(
-                        f"cache {self.path}: the expected request {key} is not the one of its key"
-                    )
+                    raise CacheError(f"cache {self.path}: the expected request {key} does not match its key")
         return requests
 
     async def settle(self, keys: Sequence[str]) -> None:

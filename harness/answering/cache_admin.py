@@ -11,12 +11,12 @@ import logging
 import math
 import re
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from harness.answering.cache import (
     KEEP,
@@ -60,6 +60,14 @@ KEY = re.compile("[0-9a-f]{4,64}")
 SHOWN = 60
 
 
+class Usage(TypedDict):
+    """The token counts among the fields of a stored reply."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    cached_tokens: int
+
+
 @dataclass(slots=True)
 class Tokens:
     """Token counts over replies, as reported by the servers."""
@@ -68,7 +76,7 @@ class Tokens:
     completion: int = 0
     cached: int = 0
 
-    def add(self, reply: Mapping[str, Any]) -> None:
+    def add(self, reply: Usage) -> None:
         """Add the counts of a reply."""
         self.prompt += reply["prompt_tokens"]
         self.completion += reply["completion_tokens"]
@@ -299,7 +307,7 @@ def find(db: sqlite3.Connection, path: Path, key: str) -> CachedRequest:
     if not rows:
         raise CacheError(f"cache {path}: no request has a key that begins with {key}")
     if len(rows) > 1:
-        raise CacheError(f"cache {path}: several keys begin with {key}: give more of it")
+        raise CacheError(f"cache {path}: several keys begin with {key}: give more characters")
     payload = json.loads(rows[0][1])
     payload.pop("text", None)
     return CachedRequest(rows[0][0], payload, rows[0][2])
@@ -337,5 +345,6 @@ def nearest(db: sqlite3.Connection, request: CachedRequest) -> CachedRequest | N
     return best
 
 
-def _last(payload: Mapping[str, Any]) -> object:
-    return payload["messages"][-1] if payload["messages"] else None
+def _last(payload: JsonObject) -> object:
+    messages = payload["messages"]
+    return messages[-1] if isinstance(messages, list) and messages else None

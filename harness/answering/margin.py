@@ -1,11 +1,11 @@
-"""How sure a reply was, from its log-probabilities: of the labels, not of the words around them.
+"""How certain a reply was, from its log-probabilities: certain of the label, not of the words around it.
 
-Read at the generated tokens that tell the labels apart, all in natural logarithms. Only what the server
-listed is known: ``margin`` is marked as a bound where no rival is listed, ``probabilities`` and ``log_odds``
-are None where one is not.
+Everything is read at the generated tokens that tell the labels apart, in natural logarithms. Only what the
+server listed is known: ``margin`` is a bound where no rival is listed; ``probabilities`` and ``log_odds`` are
+None where a label is not listed.
 
-``exact``: the answer was constrained to the labels. Some servers list what their constraint forbids as well
-("negative" beside "Negative"); then only what is spelt as a label counts.
+``exact`` means that the answer was constrained to the labels. Some servers list even what the constraint
+forbids ("negative" beside "Negative"); then only text spelt exactly as a label counts.
 """
 
 from __future__ import annotations
@@ -19,21 +19,27 @@ from harness.core import Margin, Reply, Token
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A generated token, what was left there of each label that might still come, and which went on."""
+    """A generated token at which labels diverge.
+
+    ``path`` is the log-probability of the tokens before it, ``listed`` the token with its alternatives,
+    ``least`` the smallest log-probability listed. ``remainders`` holds what is left of each label still
+    possible, and ``ahead`` the labels that the generated token continues.
+    """
 
     path: float
     listed: Sequence[tuple[str, float]]
     least: float | None
-    rests: Mapping[str, str]
+    remainders: Mapping[str, str]
     ahead: frozenset[str]
     exact: bool
 
 
 def margin(reply: Reply, label: str, labels: Sequence[str], exact: bool = False) -> Margin | None:
-    """Return by how much ``label`` was likelier than the nearest other one of ``labels``; None where unknown.
+    """Return how much likelier ``label`` was than the nearest other label; None where unknown.
 
-    Others part from it at one token or another, one that goes on where ``label`` ends at the token behind
-    it: the smallest gap there between what goes on with ``label`` and what begins another.
+    Each rival diverges from ``label`` at some token; one that continues where ``label`` ends, at the token
+    after it. The margin is the smallest gap at these tokens between what continues ``label`` and what begins
+    a rival.
     """
     gaps: list[Margin] = []
     for place in _places(reply, labels, exact):
@@ -47,11 +53,11 @@ def margin(reply: Reply, label: str, labels: Sequence[str], exact: bool = False)
 
 
 def set_margin(reply: Reply, labels: Sequence[str]) -> Margin | None:
-    """Return how near the likeliest other set was: the smallest log-odds, either way, of any label being in.
+    """Return the margin to the likeliest other set: the smallest absolute log-odds of a label being included.
 
-    Known of a classifier alone, which decides each label by itself (one listed token, none generated). What
-    a language model lists beside the first label it names is another order as well as another set, and that
-    it names no more is not listed at all: None.
+    It is known only of a classifier, which decides each label by itself (one listed token, none generated).
+    For a language model it is None: what it lists beside the first label may be another order as well as
+    another set, and that no further label follows is not listed at all.
     """
     (token, *more) = reply.logprobs or (None,)
     if token is None or more or reply.completion_tokens or not token.top:
@@ -62,7 +68,7 @@ def set_margin(reply: Reply, labels: Sequence[str]) -> Margin | None:
 
 
 def probabilities(reply: Reply, labels: Sequence[str], exact: bool = False) -> dict[str, float] | None:
-    """The probability of each label, normalised over ``labels``; None where one of them is not listed."""
+    """Return the probability of each label, normalised over ``labels``; None where a label is not listed."""
     logs = _log_probabilities(reply, labels, exact)
     if logs is None:
         return None
@@ -71,7 +77,7 @@ def probabilities(reply: Reply, labels: Sequence[str], exact: bool = False) -> d
 
 
 def log_odds(reply: Reply, labels: Sequence[str], exact: bool = False) -> dict[str, float] | None:
-    """Of each label against all the others together (with two labels, against the other one)."""
+    """Return the log-odds of each label against all others together; None where a label is not listed."""
     logs = _log_probabilities(reply, labels, exact)
     if logs is None or len(logs) < 2:
         return None
@@ -82,14 +88,14 @@ def log_odds(reply: Reply, labels: Sequence[str], exact: bool = False) -> dict[s
 
 
 def expectation(reply: Reply, steps: Sequence[str]) -> float | None:
-    """The mean of a scale's ``steps``, single digits, by the probabilities listed where the reply states one.
+    """Return the mean of a scale's single-digit ``steps``, weighted by the probabilities at the first word.
 
-    Steps that are not listed there count for nothing. None where a step is longer, or where the reply begins
-    with anything else.
+    Steps that are not listed have no weight. None where a step is longer, or where the reply does not begin
+    with a step.
     """
     if any(len(step) > 1 for step in steps):
         return None
-    token = next((one for one in reply.logprobs or () if _fold(one.text)), None)
+    token = next((token for token in reply.logprobs or () if _fold(token.text)), None)
     if token is None or _fold(token.text) not in steps:
         return None
     listed = [(float(word), exp(logprob)) for word, logprob in _listed(token, False) if word in steps]
@@ -98,96 +104,103 @@ def expectation(reply: Reply, steps: Sequence[str]) -> float | None:
 
 
 def _log_probabilities(reply: Reply, labels: Sequence[str], exact: bool) -> dict[str, float] | None:
-    """Log-probability of each label's first tokens that no other label has.
+    """Return the log-probability of each label up to the token that distinguishes it from all others.
 
-    Labels that begin alike are told apart further along what was generated; those that begin alike
-    elsewhere cannot be.
+    Labels with a common beginning are distinguished further along the generated text; None where a common
+    beginning lies elsewhere, since they cannot be distinguished there.
     """
-    found: dict[str, float] = {}
+    logs: dict[str, float] = {}
     for place in _places(reply, labels, exact):
-        told = place.rests.keys() - place.ahead if len(place.ahead) > 1 else place.rests
-        for label in told:
-            own = _mass(place, label)
-            if own == -inf:
+        distinct = place.remainders.keys() - place.ahead if len(place.ahead) > 1 else place.remainders
+        for label in distinct:
+            mass = _mass(place, label)
+            if mass == -inf:
                 return None
-            found[label] = place.path + own
+            logs[label] = place.path + mass
         if len(place.ahead) == 1:
-            return {label: found[label] for label in labels}
+            return {label: logs[label] for label in labels}
     return None
 
 
 def _places(reply: Reply, labels: Sequence[str], exact: bool) -> Iterator[_Place]:
-    """The tokens at which some labels part from what was generated; the last leaves one label."""
-    rests = {label: label if exact else label.casefold() for label in labels}
-    if len(set(rests.values())) != len(labels):
+    """Yield the tokens at which labels diverge from the generated text, until only one label is left."""
+    remainders = {label: label if exact else label.casefold() for label in labels}
+    if len(set(remainders.values())) != len(labels):
         return
     path = 0.0
     for token in reply.logprobs or ():
         text = token.text if exact else _fold(token.text)
-        if not _fold(token.text) and all(rests.values()):
+        if not _fold(token.text) and all(remainders.values()):
             path += token.logprob  # a quotation mark, or white space, before the label
             continue
-        ahead = frozenset(label for label, rest in rests.items() if _begins(rest, text, exact))
+        ahead = frozenset(label for label, remainder in remainders.items() if _begins(remainder, text, exact))
         if not ahead:
             return
-        if len(ahead) < len(rests):
+        if len(ahead) < len(remainders):
             least = min((logprob for _, logprob in token.top), default=None)
-            yield _Place(path, _listed(token, exact), least, rests, ahead, exact)
+            yield _Place(path, _listed(token, exact), least, remainders, ahead, exact)
         if len(ahead) == 1:
             return
         path += token.logprob
-        left = {label: rest[len(text) :] for label, rest in rests.items() if label in ahead}
-        rests = left if exact else {label: rest.lstrip() for label, rest in left.items()}
+        left = {label: remainder[len(text) :] for label, remainder in remainders.items() if label in ahead}
+        remainders = left if exact else {label: remainder.lstrip() for label, remainder in left.items()}
 
 
 def _mass(place: _Place, label: str) -> float:
-    """Log-probability of all alternatives at ``place`` that begin ``label`` and no other one."""
+    """Return the log-probability of all alternatives at ``place`` that begin ``label`` and no other label."""
     return _log_sum(
         logprob
         for word, logprob in place.listed
-        if [name for name, rest in place.rests.items() if _begins(rest, word, place.exact)] == [label]
+        if [name for name, remainder in place.remainders.items() if _begins(remainder, word, place.exact)]
+        == [label]
     )
 
 
 def _gap(place: _Place, label: str) -> Margin | None:
-    """Return what goes on with ``label`` at ``place`` over the likeliest of those that part there.
+    """Return the gap between what continues ``label`` at ``place`` and the likeliest rival diverging there.
 
-    Where none of those is listed, each is less likely than the last that is: a bound.
+    Where no rival is listed, each is less likely than the last alternative listed, so that the gap is a
+    bound.
     """
     exact = place.exact
-    rivals = [rest for name, rest in place.rests.items() if name not in place.ahead]
-    against = {word for word, _ in place.listed if any(_begins(rest, word, exact) for rest in rivals)}
-    own = max(
+    rivals = [remainder for name, remainder in place.remainders.items() if name not in place.ahead]
+    against = {
+        word for word, _ in place.listed if any(_begins(remainder, word, exact) for remainder in rivals)
+    }
+    best = max(
         logprob
         for word, logprob in place.listed
-        if word not in against and _begins(place.rests[label], word, exact)
+        if word not in against and _begins(place.remainders[label], word, exact)
     )
     if against:
-        return Margin(own - max(logprob for word, logprob in place.listed if word in against))
-    return Margin(own - place.least, is_bound=True) if place.least is not None else None
+        return Margin(best - max(logprob for word, logprob in place.listed if word in against))
+    return Margin(best - place.least, is_bound=True) if place.least is not None else None
 
 
 def _listed(token: Token, exact: bool) -> list[tuple[str, float]]:
-    """What was generated and its alternatives, folded unless they are to be ``exact``."""
+    """Return the generated token and its alternatives, folded unless ``exact``."""
     listed = {token.text: token.logprob, **dict(token.top)}
     return [(word if exact else _fold(word), logprob) for word, logprob in listed.items()]
 
 
-def _begins(rest: str, text: str, exact: bool) -> bool:
-    """Whether ``text`` goes on with a label of which ``rest`` is left: after its end comes no word, and
-    under a constraint nothing but the end of the answer (an empty or special token, a closing quote)."""
-    if not rest:
+def _begins(remainder: str, text: str, exact: bool) -> bool:
+    """Return whether ``text`` continues a label of which ``remainder`` is left.
+
+    After the label's end no word may follow and, where answers are ``exact``, only the end of the answer (an
+    empty or special token, a closing quote).
+    """
+    if not remainder:
         return (not text or text[0] in '<"') if exact else not text[:1].isalnum()
-    return bool(text) and rest.startswith(text)
+    return bool(text) and remainder.startswith(text)
 
 
 def _log_odds(logprob: float) -> float:
-    """Of what has the log-probability ``logprob``, against its contrary."""
+    """Return the log-odds of an event with the log-probability ``logprob``."""
     return inf if logprob >= 0 else logprob - log(-expm1(logprob))
 
 
 def _log_sum(logs: Iterable[float]) -> float:
-    """The logarithm of the sum of what ``logs`` are the logarithms of."""
+    """Return the logarithm of the sum of the numbers whose logarithms are ``logs``."""
     values = list(logs)
     top = max(values, default=-inf)
     return top if top == -inf else top + log(fsum(exp(value - top) for value in values))

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from harness.core import Json, JsonObject, canonical
 
@@ -31,17 +30,23 @@ def differences(left: JsonObject, right: JsonObject, names: tuple[str, str]) -> 
     return lines
 
 
-def flat(payload: Mapping[str, Any]) -> dict[str, Json]:
+def flat(payload: JsonObject) -> dict[str, Json]:
     """Flatten a payload to one entry per field (``sampling.max_tokens``) and two per message."""
     fields: dict[str, Json] = {}
     for name, value in payload.items():
-        if name == "messages":
-            for number, (role, content) in enumerate(value):
-                fields[f"messages[{number}].role"], fields[f"messages[{number}]"] = role, content
+        if name == "messages" and isinstance(value, list):
+            fields |= _turns(value)
         elif isinstance(value, Mapping):
             fields |= {f"{name}.{inner}": deeper for inner, deeper in value.items()}
         else:
             fields[name] = value
+    return fields
+
+
+def _turns(messages: Sequence[Sequence[Json]]) -> dict[str, Json]:
+    fields: dict[str, Json] = {}
+    for number, (role, content) in enumerate(messages):
+        fields[f"messages[{number}].role"], fields[f"messages[{number}]"] = role, content
     return fields
 
 

@@ -1,12 +1,11 @@
-"""From cases to requests: what is asked about each case, in an order that keeps prefixes together."""
+"""Turns cases into requests."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from harness.answering.render import Prompt
-from harness.core import Case, Request, Task
+from harness.core import Case, JsonObject, Request, Task
 from harness.estimates import answer_bound
 from harness.plugins import Model
 
@@ -37,8 +36,8 @@ class Planner:
             text=case.text,
         )
 
-    def _sampling(self) -> dict[str, Any]:
-        """Every value explicit, so that no server's own defaults apply."""
+    def _sampling(self) -> JsonObject:
+        """Return every sampling value explicitly, so that no server default applies."""
         return {
             "temperature": 0.0,
             "top_p": 1.0,

@@ -1,4 +1,4 @@
-"""From a reply to its outcome: one reader for runs, checks, batches and explanations."""
+"""Turns a reply into its outcome: the single reader for runs, checks, batches and explanations."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Reading:
     log_odds: Mapping[str, float] | None = None
 
     def shift(self, after: Reading) -> float | None:
-        """Return by how much the log-odds of this reading's label are higher in ``after``, flipped or not.
+        """Return the increase of the log-odds of this reading's label in ``after``, flipped or not.
 
-        None where this is not one label, or where log-probabilities do not tell.
+        None where this reading is not a single label, or where log-probabilities are missing.
         """
         label = _only_label(self.outcome)
         if label is None or self.log_odds is None or after.log_odds is None or label not in self.log_odds:
@@ -34,9 +34,9 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Reads the replies of one task: what they say, and how sure the model was of it.
+    """Reads the replies of a task: what they say, and how certain the model was.
 
-    ``exact``: answers were constrained to ``labels``, so that only what is spelt as a label counts.
+    ``exact`` means that answers were constrained to ``labels``, so that only text spelt as a label counts.
     """
 
     parse: Parse
@@ -46,14 +46,14 @@ class Reader:
 
     @classmethod
     def of(cls, task: Task, constrained: bool) -> Reader:
-        """Return the reader of ``task``; ``constrained``: its requests carry the labels as choices."""
+        """Return the reader of ``task``; with ``constrained``, its requests carry the labels as choices."""
         return cls(task.parse or _parser(task), task.labels, task.multi_label, constrained)
 
     def read(self, answer: Answer) -> Reading:
-        """Return what ``answer`` says and, where log-probabilities tell, how sure the model was of it.
+        """Return what ``answer`` says and, where log-probabilities are known, how certain the model was.
 
-        Sets of labels have a margin alone, and scores have nothing beside them. A reply that states no label
-        may have log-odds all the same.
+        Sets of labels have only a margin; scores have no measure of certainty. A reply that states no label
+        may still have log-odds.
         """
         if isinstance(answer, Failure):
             return Reading(Outcome(reason=answer.reason))
@@ -73,17 +73,17 @@ class Reader:
         return Reading(outcome, margin.log_odds(answer, self.labels, self.exact))
 
     def outcome(self, answer: Answer) -> Outcome:
-        """Return what ``answer`` says, with its margin and probabilities where these are known."""
+        """Return what ``answer`` says, with its margin and probabilities where known."""
         return self.read(answer).outcome
 
 
 def _parser(task: Task) -> Parse:
-    """Return what reads a reply where the task brings nothing of its own."""
+    """Return the default reader of a task's replies."""
     return RatingReader(task.labels) if task.rates is not None else LabelReader(task.labels, task.multi_label)
 
 
 def _only_label(outcome: Outcome) -> str | None:
-    """Return the one label of ``outcome``; None where it is anything else."""
+    """Return the single label of ``outcome``; None where it has no or several labels."""
     if outcome.labels is None or len(outcome.labels) != 1:
         return None
     (label,) = outcome.labels

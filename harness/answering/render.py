@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from harness.answering.numbers import read_number
 from harness.core import Message, canonical
@@ -65,33 +64,41 @@ def load(name: str, labels: Sequence[str], path: str | None = None) -> Prompt:
     return _prompt(read_toml(file, TaskError), labels, file)
 
 
-def _prompt(data: dict[str, Any], labels: Sequence[str], file: Path) -> Prompt:
+def _prompt(data: Mapping[str, object], labels: Sequence[str], file: Path) -> Prompt:
     unknown = sorted(set(data) - KEYS)
     if unknown:
         raise TaskError(f"{file}: unknown key {unknown[0]!r}: known are {', '.join(sorted(KEYS))}")
+    texts: dict[str, str] = {}
     for key in ("system", "question"):
-        if not isinstance(data.get(key), str):
+        value = data.get(key)
+        if not isinstance(value, str):
             raise TaskError(f"{file}: {key!r} is missing or not text")
+        texts[key] = _filled(value, labels)
     template = data.get("template", TEMPLATE)
-    if "{text}" not in template:
+    if not isinstance(template, str) or "{text}" not in template:
         raise TaskError(f"{file}: 'template' has no {{text}}")
     examples = data.get("examples", [])
-    for number, example in enumerate(examples, 1):
-        for key in ("text", "answer"):
-            if not isinstance(example.get(key), str):
-                raise TaskError(f"{file}: examples[{number}] needs {key!r}")
+    if not isinstance(examples, list):
+        raise TaskError(f"{file}: 'examples' is not a list of tables")
+    return Prompt(
+        **texts,
+        template=template.strip("\n"),
+        examples=tuple(_example(example, f"{file}: examples[{n}]") for n, example in enumerate(examples, 1)),
+    )
+
+
+def _example(example: object, place: str) -> tuple[str, str]:
+    fields = example if isinstance(example, dict) else {}
+    for key in ("text", "answer"):
+        if not isinstance(fields.get(key), str):
+            raise TaskError(f"{place} needs {key!r}")
+    return fields["text"], fields["answer"]
+
+
+def _filled(text: str, labels: Sequence[str]) -> str:
+    """Fill in the labels."""
     names = " or ".join(labels) if len(labels) == 2 else ", ".join(labels)
     marks = {"{labels}": names, **({"{lowest}": labels[0], "{highest}": labels[-1]} if labels else {})}
-
-    def filled(text: str) -> str:
-        """Fill in the labels."""
-        for mark, value in marks.items():
-            text = text.replace(mark, value)
-        return text
-
-    return Prompt(
-        system=filled(data["system"]),
-        question=filled(data["question"]),
-        template=template.strip("\n"),
-        examples=tuple((e["text"], e["answer"]) for e in examples),
-    )
+    for mark, value in marks.items():
+        text = text.replace(mark, value)
+    return text

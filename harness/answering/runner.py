@@ -1,6 +1,6 @@
-"""Asking: every distinct request once, a bounded number at a time, each reply kept as it arrives.
+"""Sends requests: each distinct one once, a bounded number at a time, storing each reply as it arrives.
 
-What may succeed later is tried again as ``harness.retrying`` says. What cannot succeed for one request is a
+Transient errors are retried by the policy of ``harness.retrying``. What cannot succeed for one request is a
 ``Failure``; what cannot succeed for any ends the run with an ``EndpointError``.
 """
 
@@ -9,17 +9,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import Any, Protocol
+from typing import Protocol
 
 from tenacity.wait import wait_base
 
 from harness.answering.budget import Budget
 from harness.answering.cache import ResponseCache
 from harness.answering.limiter import Limiter
-from harness.core import Failure, Reply, Request, canonical
+from harness.core import Failure, JsonObject, Reply, Request, canonical
 from harness.errors import BudgetSpent, CacheError, EndpointError, Transient
 from harness.estimates import prompt_bound
 from harness.plugins import Model
@@ -33,7 +33,10 @@ Answer = Reply | Failure
 
 @dataclass(slots=True)
 class Counts:
-    """``unique = cached + sent``; ``failed`` are those sent that got no reply, ``retried`` extra attempts."""
+    """Counts of requests and tokens, where ``unique = cached + sent``.
+
+    ``failed`` counts requests sent that got no reply; ``retried`` counts extra attempts.
+    """
 
     unique: int = 0
     cached: int = 0
@@ -46,7 +49,7 @@ class Counts:
     cached_tokens: int = 0
 
     def add(self, reply: Reply) -> None:
-        """Count the tokens of a distinct reply, whether it was kept or has just come."""
+        """Count the tokens of a distinct reply, cached or new."""
         self.replies += 1
         self.prompt_tokens += reply.prompt_tokens
         self.completion_tokens += reply.completion_tokens
@@ -54,13 +57,14 @@ class Counts:
 
 
 class Answerer(Protocol):
-    """Whoever gives an answer for each request, by key."""
+    """Answers requests, whether by asking a model or from a cache."""
 
-    async def replies(self, requests: Sequence[Request]) -> dict[str, Answer]: ...
+    async def replies(self, requests: Sequence[Request]) -> dict[str, Answer]:
+        """Return the answer to each request, by key."""
 
 
 class Runner:
-    """``async with Runner(model, cache, limiter) as runner``."""
+    """Answers from the cache or the model: ``async with Runner(model, cache, limiter) as runner``."""
 
     def __init__(
         self,
@@ -90,7 +94,7 @@ class Runner:
 
     @property
     def ceiling(self) -> int:
-        """How many requests may be under way at once, at most."""
+        """The maximum number of requests under way at once."""
         return self._limiter.ceiling
 
     async def __aenter__(self) -> Runner:
@@ -100,7 +104,7 @@ class Runner:
     async def __aexit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Take nothing new; give what is under way, and perhaps paid for, ``GRACE`` seconds to arrive."""
+        """Accept no new requests; allow those under way, perhaps billed, ``GRACE`` seconds to finish."""
         self._ended = self._ended or EndpointError("the run has ended")
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._idle.wait(), GRACE)
@@ -111,20 +115,20 @@ class Runner:
             flight.cancel()
 
     async def replies(self, requests: Sequence[Request]) -> dict[str, Answer]:
-        """An answer for each key. Raises ``EndpointError`` where nothing more can be asked."""
+        """Return the answer to each request, by key. Raises ``EndpointError`` where no more can succeed."""
         distinct = {request.key: request for request in requests}
-        # A flight is registered before the cache is looked at, so that nobody else sends the same.
-        own = [key for key in distinct if key not in self._flights]
+        # A flight is registered before the cache look-up, so that no other caller sends the same request.
+        unclaimed = [key for key in distinct if key not in self._flights]
         waiting = {key: self._flights.get(key) or self._take_off(key) for key in distinct}
-        found, fresh = await self._cache.look_up(own)
+        cached, fresh = await self._cache.look_up(unclaimed)
         self.counts.unique += len(fresh)
         async with self._line:  # one caller's requests stay next to each other: they share prefixes
-            for key in own:
-                if key in found:
+            for key in unclaimed:
+                if key in cached:
                     if key in fresh:
                         self.counts.cached += 1
-                        self.counts.add(found[key])
-                    self._land(key, found[key])
+                        self.counts.add(cached[key])
+                    self._land(key, cached[key])
                 elif key in self._failures:
                     self._land(key, self._failures[key])
                 else:
@@ -141,7 +145,7 @@ class Runner:
             return
         if isinstance(result, Exception):
             flight.set_exception(result)
-            flight.exception()  # perhaps nobody waits for it any more
+            flight.exception()  # marks it as retrieved, since perhaps nobody waits for it
         else:
             flight.set_result(result)
 
@@ -190,8 +194,8 @@ class Runner:
         return answer
 
     async def _attempt(self, request: Request) -> Answer:
-        """One attempt, within the limiter; its latency counts from when it may be sent."""
-        most = prompt_bound(request.messages) + int(request.sampling.get("max_tokens", 0))
+        """Make one attempt within the limiter; latency counts from the moment that it may be sent."""
+        most = prompt_bound(request.messages) + request.token_limit
         await self._limiter.acquire(most)
         started, latency, throttled = time.perf_counter(), None, False
         self._busy += 1
@@ -212,7 +216,7 @@ class Runner:
             self._limiter.release(latency, throttled)
 
     async def _prepare(self) -> None:
-        """Once, before the first request: how the endpoint is asked, as an earlier run found it or anew."""
+        """Negotiate, once before the first request, how to ask, reusing what an earlier run learnt."""
         if self._prepared is None:
             self._prepared = asyncio.create_task(self._negotiate())
         await asyncio.shield(self._prepared)
@@ -223,13 +227,13 @@ class Runner:
                 f"cache {self._cache.path} is read-only: use another --cache for what is not in it"
             )
         endpoint = canonical(dict(self._model.identity))
-        known = await self._cache.dialect(endpoint)
+        dialect = await self._cache.dialect(endpoint)
         try:
-            found: Mapping[str, Any] | None = await self._policy.retrying()(self._model.prepare, known)
+            learnt: JsonObject | None = await self._policy.retrying()(self._model.prepare, dialect)
         except Transient as error:
             raise EndpointError(f"{self._model.name}: {error}") from error
-        if found is not None:
-            await self._cache.learn(endpoint, found)
+        if learnt is not None:
+            await self._cache.learn(endpoint, learnt)
 
     def _count_retry(self) -> None:
         self.counts.retried += 1

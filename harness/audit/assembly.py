@@ -229,7 +229,7 @@ def _shortener(config: RunConfig, model: Model, planner: Planner) -> Shortener:
         limit = context - TOKENS_A_MUTANT_ADDS
         if model.capabilities.chat:
             limit -= prompt_bound(bare.messages)
-            limit -= int(bare.sampling["max_tokens"])
+            limit -= bare.token_limit
         if limit < 1:
             raise ConfigError(f"the prompt leaves no room for a text in {model.name}'s {context} tokens")
 

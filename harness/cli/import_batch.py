@@ -27,7 +27,7 @@ def command(files: tuple[str, ...], cache: str | None, as_json: bool) -> int:
     if as_json:
         click.echo(json.dumps(taken.to_json()))
     else:
-        click.echo(f"{taken.kept:,} replies imported, {taken.already:,} were already cached")
+        click.echo(f"{taken.new:,} replies imported, {taken.already:,} were already cached")
         for problem in problems:
             click.echo(problem, err=True)
     return 3 if problems else 0

@@ -82,7 +82,7 @@ def sample(file: str) -> str:
 
 @cache
 def label_names(name: str, key: str = "names") -> tuple[str, ...]:
-    """The official labels of the data set ``name``, in their order; with ``key`` "codes" their codes."""
+    """Return the official labels of the data set ``name``, in order, or with ``key`` "codes" their codes."""
     return tuple(read_toml(DATA / "labels.toml", DocumentError)[name][key])
 
 

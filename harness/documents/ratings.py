@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from harness import documents
-from harness.core import Document, DocumentOptions, JsonObject, Task
+from harness.core import Document, DocumentOptions, Task
 
 HUNDREDTHS = tuple(f"{hundredths / 100:.2f}" for hundredths in range(101))
 MOST_STEPS = 9
@@ -24,7 +24,7 @@ def rating(name: str, title: str) -> Task:
     These are single digits, so that a model with log-probabilities assigns one to each step.
     """
 
-    def configure(options: JsonObject) -> Task:
+    def configure(options: Mapping[str, object]) -> Task:
         """Return the task on the scale of ``options``. Raises ``ValueError``."""
         return task if "scale" not in options else replace(task, labels=_scale(options["scale"]))
 

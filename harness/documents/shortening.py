@@ -44,7 +44,7 @@ class Shortener:
             yield document if self.fits(document) else replace(document, text=self._cut(document.text))
 
     def _cut(self, text: str) -> str:
-        """The longest beginning that fits and ends with a sentence, or if there is none with a word."""
+        """Return the longest prefix that fits and ends with a sentence or, failing that, with a word."""
         for ends in (sentences.ends, _word_ends):
             places = list(ends(text))
             low, high = 0, len(places)

@@ -152,11 +152,13 @@ def projective(read: ParsedText) -> ParsedText:
     heads = [token.head for token in read.tokens]
 
     def below(index: int, head: int) -> bool:
+        """Return whether the token at ``index`` is, or descends from, ``head``."""
         while index != head and heads[index] != index:
             index = heads[index]
         return index == head
 
     def crosses(index: int) -> bool:
+        """Return whether the arc to the token at ``index`` crosses another."""
         head = heads[index]
         between = range(min(index, head) + 1, max(index, head))
         return heads[head] != head and not all(below(other, head) for other in between)

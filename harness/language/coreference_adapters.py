@@ -10,7 +10,8 @@ from __future__ import annotations
 import importlib
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from harness.core import Span
 from harness.errors import ParserError
@@ -121,7 +122,7 @@ def _other(reading: ParsedText, head: int) -> Mention:
     return Mention(token.start, token.end, "other", head)
 
 
-def _imported(module: str, extra: str = "coref") -> Any:
+def _imported(module: str, extra: str = "coref") -> ModuleType:
     try:
         return importlib.import_module(module)
     except ImportError as error:
@@ -156,6 +157,7 @@ def _stanza() -> Clusters:
     pipeline = _imported("stanza", "stanza").Pipeline("en", processors="tokenize,coref", verbose=False)
 
     def clusters(text: str) -> list[list[Span]]:
+        """Return the character spans of each chain."""
         doc = pipeline(text)
         return [[_stanza_span(doc, mention) for mention in chain.mentions] for chain in doc.coref]
 

@@ -1,4 +1,4 @@
-"""What coreference systems give: entities, the mentions of one thing each, and who finds them in a text."""
+"""The output of a coreference system: entities with their mentions, and the protocols that produce them."""
 
 from __future__ import annotations
 
@@ -12,43 +12,49 @@ from harness.language.persons import Gender, Mention
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """All ``mentions`` of one thing, in the order of the text."""
+    """All ``mentions`` of one thing, in text order."""
 
     mentions: tuple[Mention, ...]
 
     @property
     def person(self) -> bool:
-        """Whether each mention is one of a person."""
+        """Whether every mention refers to a person."""
         return all(m.kind != "other" for m in self.mentions)
 
     @property
     def genders(self) -> frozenset[Gender]:
+        """The genders that the mentions express."""
         return frozenset(m.gender for m in self.mentions if m.gender)
 
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """A text as it was read, and its entities in the order of their first mentions."""
+    """A parsed text with its entities, ordered by first mention."""
 
     reading: ParsedText
     entities: tuple[Entity, ...]
 
 
 class Resolver(Protocol):
-    """What templates need of a coreference system."""
+    """A coreference system, as templates require it."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The system with its pipeline and version."""
 
-    def resolve(self, texts: Iterable[str]) -> Iterator[Resolution]: ...
+    def resolve(self, texts: Iterable[str]) -> Iterator[Resolution]:
+        """Yield the resolution of each text, in order."""
 
-    def entities(self, text: str) -> tuple[Entity, ...]: ...
+    def entities(self, text: str) -> tuple[Entity, ...]:
+        """Return the entities of ``text``."""
 
 
 class Reader(Protocol):
-    """What turns texts into readings, in order."""
+    """Turns texts into readings."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The pipeline with its version."""
 
-    def read(self, texts: Iterable[str]) -> Iterator[ParsedText]: ...
+    def read(self, texts: Iterable[str]) -> Iterator[ParsedText]:
+        """Yield the reading of each text, in order."""

@@ -42,7 +42,7 @@ class Vocabulary:
 
 @cache
 def vocabulary() -> Vocabulary:
-    """The bundled words (``data/persons.toml``)."""
+    """Return the bundled words (``data/persons.toml``)."""
     tables = read_toml(DATA / "persons.toml", LexiconError)
     return Vocabulary(*(_by_word(tables[key]) for key in ("given_names", "nouns", "titles")))
 

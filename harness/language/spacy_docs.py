@@ -64,6 +64,7 @@ def lowered(text: str, names: Collection[str]) -> str:
     """
 
     def passage(match: re.Match[str]) -> str:
+        """Lower a match of four or more words in capitals; return any other unchanged."""
         if sum(len(word) > 1 for word in _WORD.findall(match[0])) < 4 or not match[0].isupper():
             return match[0]
         return _WORD.sub(lambda word: _lower(word, match[0], names), match[0])

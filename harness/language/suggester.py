@@ -9,14 +9,19 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from itertools import groupby, islice
-from typing import Any
+from typing import TYPE_CHECKING
 
 from harness import http_client
+from harness.core import JsonObject
 from harness.errors import EndpointError, ModelError, Transient
 from harness.retrying import Policy, retry_after
+
+if TYPE_CHECKING:
+    import httpx2
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 Text = tuple[str, ...]
 Gaps = list[list[str]]
@@ -43,8 +48,8 @@ class MlmSuggester:
         from transformers import AutoModelForMaskedLM, AutoTokenizer
 
         try:
-            self._tokenizer: Any = AutoTokenizer.from_pretrained(model, revision=revision)
-            self._model: Any = AutoModelForMaskedLM.from_pretrained(
+            self._tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(model, revision=revision)
+            self._model: PreTrainedModel = AutoModelForMaskedLM.from_pretrained(
                 model, revision=revision, use_safetensors=True
             ).eval()
         except (OSError, ValueError, ImportError) as error:
@@ -118,18 +123,19 @@ class EndpointSuggester:
         """Do nothing: a pretrained model needs no training."""
 
     def suggest(self, texts: Sequence[Text], words: int) -> list[Gaps]:
+        """Return up to ``words`` words for each gap of each text. Raises ``EndpointError``."""
         with http_client.synchronous(self._url, DEADLINE, self._headers) as client:
             return [
                 [self._ask(client, parts, gap, words) for gap in range(len(parts) - 1)] for parts in texts
             ]
 
-    def _ask(self, client: Any, parts: Text, gap: int, words: int) -> list[str]:
+    def _ask(self, client: httpx2.Client, parts: Text, gap: int, words: int) -> list[str]:
         sentence = " ".join("".join(_with_gap(parts, gap)).split())
         question = (
             f"Which single words fit the gap ____ in this text? Give {words} different ones, the likeliest"
             f" first, as a JSON list of strings and nothing else.\n\n{sentence}"
         )
-        body = {
+        body: JsonObject = {
             "model": self._model,
             "messages": [{"role": "user", "content": question}],
             "temperature": 0,
@@ -138,7 +144,7 @@ class EndpointSuggester:
         }
         return _distinct(_listed(self._post(client, body)), words)
 
-    def _post(self, client: Any, body: Mapping[str, Any]) -> str:
+    def _post(self, client: httpx2.Client, body: JsonObject) -> str:
         """Return the text of one answer, retrying transient errors."""
         import httpx2
 
@@ -148,7 +154,7 @@ class EndpointSuggester:
             reason = " ".join(str(error).split())[:200] or type(error).__name__
             raise EndpointError(f"words from {self._url}: {reason}") from error
 
-    def _once(self, client: Any, body: Mapping[str, Any]) -> str:
+    def _once(self, client: httpx2.Client, body: JsonObject) -> str:
         import httpx2
 
         try:

@@ -150,7 +150,7 @@ _FUNCTION_WORDS = frozenset(
 
 
 def _opens_noun_phrase(after: str) -> bool:
-    """Guess, only where there is no parser, whether a noun phrase continues here."""
+    """Return a guess, made only without a parser, whether a noun phrase continues here."""
     match = re.match(r"\s+[\"'“‘(]?([^\W\d_]+)", after)
     return match is not None and match[1].lower() not in _FUNCTION_WORDS
 

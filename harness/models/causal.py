@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from harness.core import Failure
 from harness.models.model_files import Encoding, Files
 from harness.models.text_batches import TEXTS_A_BATCH, Batches, Worker
 from harness.plugins import Measure, Score
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
 
 LOGITS_AT_ONCE = 1 << 27  # half a gigabyte in float32: texts x tokens x words of the vocabulary
 
@@ -36,7 +39,7 @@ class CausalLikelihood:
         return Worker(LogLikelihoods(network, tokenizer.pad_token_id or 0), self._files)
 
     async def prepare(self) -> None:
-        """No-op: the weights load with the first text."""
+        """Do nothing: the weights load with the first text."""
 
     async def score(self, text: str) -> Score | Failure:
         """Return the log-likelihood of ``text``; a ``Failure`` where it is too short or too long."""
@@ -44,7 +47,7 @@ class CausalLikelihood:
         if isinstance(computed, Failure):
             return computed
         if computed.tokens < 2:
-            return Failure("failed", "a single token has nothing before it")
+            return Failure("failed", "a single token has no preceding context")
         return Score(computed.numbers[0], computed.tokens - 1)
 
     async def close(self) -> None:
@@ -53,14 +56,15 @@ class CausalLikelihood:
 
 
 class LogLikelihoods:
-    """A loaded causal model: its one number for a text is the log-likelihood of all tokens but the first."""
+    """A loaded causal model; a text's one number is the log-likelihood of all its tokens but the first."""
 
-    def __init__(self, network: Any, padding: int) -> None:
+    def __init__(self, network: PreTrainedModel, padding: int) -> None:
         self._network = network
         self._padding = padding
 
     @property
     def device(self) -> str:
+        """The device on which the network runs."""
         return str(self._network.device)
 
     def numbers(self, encodings: Sequence[Encoding]) -> list[tuple[float, ...]]:
@@ -68,7 +72,7 @@ class LogLikelihoods:
         return [(total,) for part in self._slices(encodings) for total in self._totals(part)]
 
     def _slices(self, encodings: Sequence[Encoding]) -> Iterator[Sequence[Encoding]]:
-        """Yield as many texts at a time as have ``LOGITS_AT_ONCE``: a token has one for each word."""
+        """Yield slices of at most ``LOGITS_AT_ONCE`` logits: each token has one per vocabulary item."""
         width = max(1, *(len(encoding["input_ids"]) for encoding in encodings))
         step = max(1, LOGITS_AT_ONCE // (width * self._network.config.vocab_size))
         for start in range(0, len(encodings), step):

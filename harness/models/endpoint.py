@@ -1,7 +1,7 @@
-"""One base URL: the client that speaks to it, its key, its rate-limit headers, its pauses.
+"""A base URL: its client, key, rate-limit headers and pauses.
 
 ``openai.AsyncOpenAI`` holds the configuration (address, key, headers, query) and serves the batch API; chat
-requests go straight over the ``httpx2.AsyncClient`` beneath it, which is ours.
+requests go directly through the underlying ``httpx2.AsyncClient``, which we create.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LONGEST_PAUSE = 120.0
 
 @dataclass
 class Endpoint:
-    """What one base URL is busy with, and until when it asked to be left alone."""
+    """A base URL with its client, the number of requests under way, and the end of the pause it asked for."""
 
     url: str
     client: openai.AsyncOpenAI
@@ -41,7 +41,7 @@ class Endpoint:
 
     @classmethod
     def connect(cls, url: str, key: Key, connections: int, api_version: str | None) -> Endpoint:
-        """A client for ``url``; with ``api_version`` in Azure's manner."""
+        """Create the client for ``url``, in Azure's manner where ``api_version`` is set."""
         secret = key.read()
         http = http_client.asynchronous(url, connections=connections)
         client = http_client.openai_client(url, secret, http, api_version)
@@ -51,22 +51,26 @@ class Endpoint:
         return cls(url, client, http, headers, query)
 
     async def post(self, path: str, body: JsonObject) -> httpx2.Response:
+        """Send a POST request with a JSON ``body`` to ``path``."""
         return await self.http.post(
             self.url + path, json=body, headers=self.headers, params=self.query or None
         )
 
     async def get(self, path: str) -> httpx2.Response:
+        """Send a GET request to ``path``."""
         return await self.http.get(self.url + path, headers=self.headers, params=self.query or None)
 
     async def ready(self) -> None:
+        """Wait until the endpoint's pause is over."""
         while (left := self.resume - time.monotonic()) > 0:  # noqa: ASYNC110
             await asyncio.sleep(left)
 
     def pause(self, seconds: float) -> None:
+        """Send nothing for ``seconds`` from now; a longer pause stays."""
         self.resume = max(self.resume, time.monotonic() + seconds)
 
     def heed(self, headers: Mapping[str, str]) -> None:
-        """Wait for the reset that a server announces when it has nothing left to give."""
+        """Pause until the reset that a server announces when a rate limit is used up."""
         for kind in ("requests", "tokens"):
             if headers.get(f"x-ratelimit-remaining-{kind}") == "0":
                 seconds = duration(headers.get(f"x-ratelimit-reset-{kind}", ""))
@@ -75,9 +79,9 @@ class Endpoint:
 
 
 def refusal(endpoint: Endpoint, answer: httpx2.Response, dialect: Dialect | None, name: str) -> Failure:
-    """What an answer that is no success means; the endpoint is left alone as long as it asks for.
+    """Return the failure that an unsuccessful response means, pausing the endpoint as it asks.
 
-    Raises ``Transient`` for what may pass, ``EndpointError``, which names the model, for what cannot.
+    Raises ``Transient`` for what may pass, and ``EndpointError``, naming the model, for what cannot.
     """
     after = retry_after(answer.headers)
     try:
@@ -91,7 +95,7 @@ def refusal(endpoint: Endpoint, answer: httpx2.Response, dialect: Dialect | None
 
 
 def content(response: httpx2.Response) -> object:
-    """The JSON of an error, or its text as an error's message."""
+    """Return the JSON of an error response, or its text as an error message."""
     try:
         return response.json()
     except ValueError:
@@ -99,7 +103,7 @@ def content(response: httpx2.Response) -> object:
 
 
 def root(error: BaseException) -> str:
-    """What an exception came from, in one line."""
+    """Return the root cause of an exception in one line."""
     while error.__cause__ is not None:
         error = error.__cause__
     return wire.one_line(error) or type(error).__name__

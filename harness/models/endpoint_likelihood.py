@@ -1,8 +1,7 @@
-"""How likely a text is under a language model, as a measure of its fluency; here behind an endpoint.
+"""The log-likelihood of a text under a language model behind an endpoint, as a measure of its fluency.
 
-The log-likelihood of a text is the sum, over its tokens, of the natural logarithm of each token's probability
-after those before it. The first token counts only where the model puts a start token before it: nothing
-else says what it follows.
+It is the sum, over the text's tokens, of the natural logarithm of each token's probability given those before
+it. The first token counts only where the model puts a start token before it; otherwise it has no context.
 """
 
 from __future__ import annotations
@@ -26,8 +25,8 @@ PROBE = "The quick brown fox jumps over the lazy dog."
 class EndpointLikelihood:
     """A model called ``name`` at an endpoint whose /completions echoes a prompt with its log-probabilities.
 
-    vLLM does. llama.cpp and most hosted APIs ignore ``echo``, which ``prepare`` finds out: what they send is
-    the log-probability of their own words.
+    vLLM does. llama.cpp and most hosted APIs ignore ``echo`` and return log-probabilities of their own words,
+    which ``prepare`` detects.
     """
 
     measure: Measure = "log_likelihood"
@@ -42,15 +41,16 @@ class EndpointLikelihood:
         self._connected: Endpoint | None = None
 
     async def prepare(self) -> None:
-        found = await self.score(PROBE)
-        if isinstance(found, Failure):
+        """Check that the endpoint scores a probe text. Raises ``EndpointError`` where it cannot."""
+        score = await self.score(PROBE)
+        if isinstance(score, Failure):
             raise EndpointError(
-                f"{self.name}: {self.url} gives no log-probabilities of a prompt ({found.message}): use a "
-                "server that does, as vLLM, or transformers:NAME_OR_FOLDER"
+                f"{self.name}: {self.url} returns no log-probabilities of a prompt ({score.message}): use a "
+                "server that does, such as vLLM, or transformers:NAME_OR_FOLDER"
             )
 
     async def score(self, text: str) -> Score | Failure:
-        """Send one request: the prompt echoed, nothing generated, the probability of each of its tokens."""
+        """Send one request that echoes the prompt with each token's probability and generates nothing."""
         import httpx2
 
         ask: JsonObject = {"prompt": text, "max_tokens": 0, "echo": True, "logprobs": 1, "temperature": 0.0}
@@ -73,36 +73,36 @@ class EndpointLikelihood:
         return refusal(endpoint, answer, None, self.name)
 
     async def close(self) -> None:
+        """Close the client."""
         if self._connected is not None:
             await self._connected.client.close()
             self._connected = None
 
 
 def read(answer: object, text: str) -> Score | Failure:
-    """The log-likelihood of ``text`` in a completion that echoes it.
+    """Return the log-likelihood of ``text`` from a completion that echoes it.
 
-    A server that cannot generate nothing adds tokens of its own behind those of the prompt, which ``usage``
-    counts. Raises ``Transient`` where the completion is none.
+    A server that must generate something appends tokens of its own to those of the prompt, which ``usage``
+    counts. Raises ``Transient`` where the response is not a completion.
     """
     if not isinstance(answer, Mapping):
-        raise Transient("a reply that is no JSON object")
+        raise Transient("the reply is not a JSON object")
     if answer.get("error"):
         return wire.classify(200, answer)
     choice = wire.first_choice(answer)
     echo = choice.get("text") if choice is not None else None
     if choice is None or not isinstance(echo, str):
-        raise Transient("a reply without a text")
+        raise Transient("the reply has no text")
     if not echo.startswith(text):
         return Failure("failed", "echo is ignored")
     logprobs, usage = choice.get("logprobs"), answer.get("usage")
     values = logprobs.get("token_logprobs") if isinstance(logprobs, Mapping) else None
     count = usage.get("prompt_tokens") if isinstance(usage, Mapping) else None
     if not isinstance(values, list) or not isinstance(count, int) or not 0 < count <= len(values):
-        return Failure("failed", "the prompt is echoed without them")
-    first, *rest = values[:count]
-    known = [*([] if first is None else [first]), *rest]
-    if not known:
-        return Failure("failed", "a single token has nothing before it")
-    if not all(isinstance(value, int | float) and math.isfinite(value) for value in known):
-        return Failure("failed", "some of them are missing")
-    return Score(math.fsum(known), len(known))
+        return Failure("failed", "the prompt is echoed without log-probabilities")
+    counted = values[1:count] if values[0] is None else values[:count]
+    if not counted:
+        return Failure("failed", "a single token has no preceding context")
+    if not all(isinstance(value, int | float) and math.isfinite(value) for value in counted):
+        return Failure("failed", "some log-probabilities are missing")
+    return Score(math.fsum(counted), len(counted))

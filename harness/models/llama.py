@@ -1,4 +1,4 @@
-"""A GGUF model in this process: llama.cpp's own server without a network between, one request at a time."""
+"""A GGUF model in this process: llama.cpp's server without a network in between, one request at a time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from harness.core import Json, JsonObject
 from harness.errors import ModelError
@@ -25,9 +25,10 @@ TOKENIZE_SECONDS = 60.0
 
 
 class Llama:
-    """A model that loads when it is first needed. It has one slot, so its answers repeat exactly.
+    """A model that loads on first use; it has one slot, so that its answers repeat exactly.
 
-    ``identity`` is all that can change what it answers. Raises ``ModelError`` where it does not load.
+    ``identity`` holds everything that can change an answer. Raises ``ModelError`` where the model does not
+    load.
     """
 
     def __init__(self, name: str, digest: str, file: Callable[[], Path]) -> None:
@@ -44,18 +45,18 @@ class Llama:
         self._server: xllamacpp.Server | None = None
         self._client: httpx2.Client | None = None
 
-    async def chat(self, body: JsonObject) -> Mapping[str, Any]:
+    async def chat(self, body: JsonObject) -> Mapping[str, object]:
         """Return llama.cpp's answer to a chat completion."""
         return await self._in_thread(lambda: self._open().handle_chat_completions(body))
 
-    async def complete(self, body: JsonObject) -> Mapping[str, Any]:
+    async def complete(self, body: JsonObject) -> Mapping[str, object]:
         """Return llama.cpp's answer to a completion."""
         return await self._in_thread(lambda: self._open().handle_completions(body))
 
     def tokens(self, text: str, special: bool = False) -> list[int]:
-        """Split ``text`` into token ids, with ``special`` behind a start token where the model has one.
+        """Split ``text`` into token ids; with ``special``, add the model's start token, if it has one.
 
-        Any thread may call this; no text is evaluated.
+        Safe to call from any thread; the model does not evaluate the text.
         """
         import httpx2
 
@@ -66,7 +67,7 @@ class Llama:
         body: dict[str, Json] = {"content": text, **({"add_special": True} if special else {})}
         answer = self._client.post("/tokenize", content=json.dumps(body))
         if not answer.is_success:
-            raise ModelError(f"{self.name}: llama.cpp does not tokenize: HTTP {answer.status_code}")
+            raise ModelError(f"{self.name}: llama.cpp cannot tokenize: HTTP {answer.status_code}")
         return list(answer.json()["tokens"])
 
     async def close(self) -> None:
@@ -76,11 +77,11 @@ class Llama:
             self._client.close()
         self._client = self._server = None
 
-    async def _in_thread(self, work: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
+    async def _in_thread(self, work: Callable[[], Mapping[str, object]]) -> Mapping[str, object]:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
     def _open(self) -> xllamacpp.Server:
-        """Return the model, loaded by the first caller: a run whose answers are cached needs none."""
+        """Return the loaded model, loading it on the first call: a run answered from the cache needs none."""
         with self._opening:
             if self._server is None:
                 self._server = _server(self._file(), self.name)
@@ -88,7 +89,7 @@ class Llama:
 
 
 def smollm2(model_file: str | None = None) -> Llama:
-    """Return SmolLM2-135M-Instruct, its weights fetched on first use, or the GGUF at ``model_file``.
+    """Return SmolLM2-135M-Instruct, with weights fetched on first use, or the GGUF model at ``model_file``.
 
     Raises ``ModelError`` where there is no such file.
     """

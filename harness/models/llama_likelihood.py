@@ -1,8 +1,8 @@
-"""The log-likelihood of a text under ``local:smollm2``, or another GGUF model in this process.
+"""The log-likelihood of a text under ``local:smollm2`` or another GGUF model in this process.
 
-llama.cpp gives no log-probabilities of a prompt, but those of what it generates, and before a grammar rules
-anything out. So the text is generated: the prompt is its first token, the grammar leaves at each place the
-text's own next token alone, and what comes back is the probability that this token had.
+llama.cpp returns no log-probabilities of a prompt, only of generated tokens, taken before a grammar rules any
+out. The text is therefore generated: its first token is the prompt, the grammar allows at each position only
+the text's next token, and the reply contains the probability that this token had.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from harness.core import Failure, JsonObject
+from harness.models import wire
 from harness.models.llama import CONTEXT, Llama
 from harness.plugins import Measure, Score
 
 
 class LlamaLikelihood:
-    """A GGUF model as a judge of fluency; one text at a time, its scores repeat exactly."""
+    """A GGUF model as a measure of fluency, one text at a time; its scores repeat exactly."""
 
     measure: Measure = "log_likelihood"
     concurrency = 1
@@ -29,15 +29,15 @@ class LlamaLikelihood:
         self._llama = llama
 
     async def prepare(self) -> None:
-        """No-op: the model loads with the first text."""
+        """Do nothing: the model loads with the first text."""
 
     async def score(self, text: str) -> Score | Failure:
         """Return the log-likelihood of ``text``; a ``Failure`` where it is too short or too long."""
         tokens = await asyncio.to_thread(self._llama.tokens, text, special=True)
         if len(tokens) < 2:
-            return Failure("failed", "a single token has nothing before it")
+            return Failure("failed", "a single token has no preceding context")
         if len(tokens) > CONTEXT:
-            return Failure("too-long", f"{len(tokens)} tokens, the model takes {CONTEXT}")
+            return Failure("too-long", f"{len(tokens)} tokens, but the model accepts {CONTEXT}")
         return read(await self._llama.complete(forced(tokens)), tokens[1:])
 
     async def close(self) -> None:
@@ -46,7 +46,7 @@ class LlamaLikelihood:
 
 
 def forced(tokens: Sequence[int]) -> JsonObject:
-    """Return a completion that can only be ``tokens``."""
+    """Return the body of a completion request whose only possible answer is ``tokens``."""
     return {
         "prompt": list(tokens[:1]),
         "grammar": "root ::= " + " ".join(f"<[{token}]>" for token in tokens[1:]),
@@ -56,11 +56,12 @@ def forced(tokens: Sequence[int]) -> JsonObject:
     }
 
 
-def read(answer: Mapping[str, Any], tokens: Sequence[int]) -> Score | Failure:
-    """Read the log-likelihood in a completion, which must be ``tokens`` and nothing else."""
+def read(answer: Mapping[str, object], tokens: Sequence[int]) -> Score | Failure:
+    """Return the log-likelihood in a completion, which must be exactly ``tokens``."""
     if "error" in answer:  # a token that ends the answer stands in the middle of the text
-        return Failure("failed", str(answer["error"].get("message", answer["error"])))
-    steps = (answer["choices"][0].get("logprobs") or {}).get("content") or []
-    if [step["id"] for step in steps] != list(tokens):
+        return Failure("failed", str(wire.mapping(answer["error"]).get("message", answer["error"])))
+    choice = wire.first_choice(answer) or {}
+    steps = wire.mapping(choice.get("logprobs")).get("content")
+    if not isinstance(steps, list) or [step["id"] for step in steps] != list(tokens):
         return Failure("failed", "llama.cpp did not generate the text that the grammar allows")
     return Score(math.fsum(step["logprob"] for step in steps), len(steps))

@@ -1,4 +1,4 @@
-"""Systems in process: ``local:smollm2`` (a real language model through llama.cpp) and ``local:vader``."""
+"""Models in this process: ``local:smollm2`` (a language model run by llama.cpp) and ``local:vader``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import json
 from collections.abc import Mapping
 from importlib.metadata import version
 from math import log, log1p
-from typing import Any
 
 from harness.core import Capabilities, Failure, Json, JsonObject, Reply, Request, Token
 from harness.errors import ModelError, Transient
@@ -22,7 +21,7 @@ VADER_ROUNDED = 2.5e-5  # half a step of its four decimals, moved to 0..1
 
 
 class LlamaModel(Model):
-    """A GGUF model in this process, asked one request at a time."""
+    """A GGUF model in this process, one request at a time."""
 
     capabilities = Capabilities(choices=True, logprobs=True)
     context = CONTEXT
@@ -33,23 +32,25 @@ class LlamaModel(Model):
         self._llama = llama
 
     async def answer(self, request: Request) -> Reply | Failure:
+        """Return llama.cpp's reply to the chat; a ``Failure`` where the request exceeds the context."""
         return _reply(await self._llama.chat(_body(request)))
 
     def count_tokens(self, text: str) -> int:
-        """Count the tokens of ``text`` alone, without the chat's own. Any thread may call this."""
+        """Count the tokens of ``text``, without those of the chat template. Safe to call from any thread."""
         return len(self._llama.tokens(text))
 
     async def close(self) -> None:
+        """Release the model."""
         await self._llama.close()
 
 
 class VaderModel(Model):
     """VADER (Hutto and Gilbert 2014): a rule-based sentiment system, not a language model.
 
-    Its compound score, moved to 0..1, stands for the probability of Positive, so that a label has a margin: a
-    near tie is then about what VADER's authors call neutral (a compound score within 0.05).
+    Its compound score, mapped to 0..1, serves as the probability of Positive, so that a label has a margin: a
+    near tie then corresponds to what VADER's authors call neutral (a compound score within 0.05).
 
-    ``rates`` is all that it can rate a text for.
+    ``rates`` is the only quality for which it can rate a text.
     """
 
     name = "local:vader"
@@ -67,11 +68,13 @@ class VaderModel(Model):
         self._analyzer = SentimentIntensityAnalyzer()
 
     async def answer(self, request: Request) -> Reply | Failure:
-        """The label by the compound score (-1..1): by its sign alone where no label is Neutral. Where the
-        choices are numbers, that score itself. As the reply's score it is moved to 0..1."""
+        """Return the label by the compound score (-1..1), or that score itself where the choices are numbers.
+
+        Without Neutral among the choices the sign alone decides. The reply's ``score`` is mapped to 0..1.
+        """
         rating = bool(request.choices) and all(map(_is_number, request.choices))
         if not rating and (not set(SENTIMENTS) >= set(request.choices) or not request.choices):
-            raise ModelError(f"{self.name} knows the labels {', '.join(SENTIMENTS)} only: use another model")
+            raise ModelError(f"{self.name} only knows the labels {', '.join(SENTIMENTS)}: use another model")
         await asyncio.sleep(0)
         compound = float(self._analyzer.polarity_scores(request.text)["compound"])
         score = (compound + 1) / 2
@@ -84,7 +87,7 @@ class VaderModel(Model):
 
 
 def _label_token(label: str, score: float) -> Token:
-    """The answer with both labels' log-probabilities; a score of 0 or 1 is one that was rounded."""
+    """Return the answer with both labels' log-probabilities, treating a score of 0 or 1 as rounded."""
     positive = min(max(score, VADER_ROUNDED), 1 - VADER_ROUNDED)
     listed = {"Positive": log(positive), "Negative": log1p(-positive)}
     return Token(label, listed[label], tuple(listed.items()))
@@ -107,12 +110,12 @@ def _body(request: Request) -> JsonObject:
     return body
 
 
-def _reply(answer: Mapping[str, Any]) -> Reply | Failure:
+def _reply(answer: Mapping[str, object]) -> Reply | Failure:
     if "error" in answer:
-        error = answer["error"]
+        error = wire.mapping(answer["error"])
         if error.get("type") == "exceed_context_size_error":
             return Failure("too-long", str(error.get("message", "")))
-        raise Transient(str(error.get("message", error)))
+        raise Transient(str(error.get("message", answer["error"])))
     return wire.read(answer, tokens_kept=None)
 
 

@@ -1,6 +1,6 @@
-"""The files of a model for transformers, in a folder or on the hub: what it is, its tokenizer, its weights.
+"""The files of a transformers model, in a folder or on the hub: configuration, tokenizer, weights.
 
-Remote code is not run and pickled weights are not read.
+Remote code is not run, and pickled weights are not read.
 """
 
 from __future__ import annotations
@@ -13,10 +13,13 @@ from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness.core import JsonObject
 from harness.errors import ModelError
+
+if TYPE_CHECKING:
+    from transformers import PretrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
 LABELS_SHOWN = 12
 UNLIMITED = 10**9  # tokenizers say 1e30 for "not known"
@@ -27,7 +30,7 @@ Encoding = Mapping[str, list[int]]
 
 
 def check_installed(source: str) -> None:
-    """Raises ``ModelError`` where ``transformers:SOURCE`` lacks a package, without importing any."""
+    """Raise ``ModelError`` where ``transformers:SOURCE`` lacks a package, without importing any."""
     for package in ("torch", "transformers"):
         try:
             version(package)
@@ -37,9 +40,10 @@ def check_installed(source: str) -> None:
 
 
 class Files:
-    """A model on disk or on the hub: its configuration at once, the rest when it is needed.
+    """A model on disk or on the hub; the configuration is read at once, everything else on first use.
 
-    ``config`` and ``tokenizer`` are the library's own. Raises ``ModelError`` where a file does not load.
+    ``config`` and ``tokenizer`` are objects of transformers. Raises ``ModelError`` where a file does not
+    load.
     """
 
     def __init__(self, source: str, revision: str | None) -> None:
@@ -54,8 +58,8 @@ class Files:
         self._place = str(folder or source)
         self._revision = revision or "main"
         self._lock = threading.RLock()
-        self._tokenizer: Any = None
-        self.config: Any = self._load("AutoConfig")
+        self._tokenizer: PreTrainedTokenizerBase | None = None
+        self.config: PretrainedConfig = self._load("AutoConfig")
         if folder is not None:
             self.identity: JsonObject = {"kind": "transformers", "sha256": digest(folder)}
         else:  # from here on nothing but the commit the configuration came from
@@ -63,7 +67,8 @@ class Files:
             self.identity = {"kind": "transformers", "name": source, "revision": self._revision}
 
     @property
-    def tokenizer(self) -> Any:
+    def tokenizer(self) -> PreTrainedTokenizerBase:
+        """The tokenizer, loaded on first use."""
         with self._lock:
             if self._tokenizer is None:
                 self._tokenizer = self._load("AutoTokenizer")
@@ -71,6 +76,7 @@ class Files:
 
     @property
     def context(self) -> int | None:
+        """The maximum number of tokens in a text, special ones included; None where there is no limit."""
         positions = getattr(self.config, "max_position_embeddings", None) or 0
         if self.config.model_type in OFFSET_POSITIONS:
             positions -= (self.config.pad_token_id or 0) + 1
@@ -78,15 +84,15 @@ class Files:
         return int(min(limits)) if limits else None
 
     def encode(self, text: str) -> Encoding:
-        """Token ids and masks of one text, whole. Any thread may ask; a tokenizer bears one at a time."""
+        """Return the token ids and masks of a whole text. Safe to call from any thread: calls take turns."""
         with self._lock:
             encoding: Encoding = dict(self.tokenizer(text, truncation=False, verbose=False))
             return encoding
 
-    def network(self, loader: str, noun: str) -> Any:
-        """Load the network with its weights by the library's class ``loader``, on the device there is.
+    def network(self, loader: str, noun: str) -> PreTrainedModel:
+        """Load the network and its weights by the transformers class ``loader``, on the best device.
 
-        ``noun`` is what such a network is called. Raises ``ModelError``, also where weights are missing.
+        ``noun`` names such a network in messages. Raises ``ModelError``, also where weights are missing.
         """
         import torch
 
@@ -123,9 +129,9 @@ class Files:
 
 @contextmanager
 def _quiet(library: ModuleType, bars: bool) -> Iterator[None]:
-    """Without the libraries' warnings, which are for those who train; an error says all on its one line."""
+    """Suppress the warnings of the libraries, which are meant for training; an error takes one line."""
     hub = logging.getLogger("huggingface_hub")
-    level, hub_level, shown = library.get_verbosity(), hub.level, library.is_progress_bar_enabled()
+    level, hub_level, has_bars = library.get_verbosity(), hub.level, library.is_progress_bar_enabled()
     library.set_verbosity_error()
     hub.setLevel(logging.ERROR)
     if not bars:
@@ -135,12 +141,12 @@ def _quiet(library: ModuleType, bars: bool) -> Iterator[None]:
     finally:
         library.set_verbosity(level)
         hub.setLevel(hub_level)
-        if shown and not bars:
+        if has_bars and not bars:
             library.enable_progress_bar()
 
 
 def digest(folder: Path) -> str:
-    """SHA-256 of all in a model's folder that can change its answers: configuration, tokenizer, weights."""
+    """Return the SHA-256 of all files of a model folder that can change its answers."""
     whole = sha256()
     for file in sorted(folder.iterdir()):
         if file.suffix in DECIDES and file.is_file():
@@ -153,13 +159,13 @@ def digest(folder: Path) -> str:
 
 
 def one_line(error: BaseException) -> str:
-    """What an error says, on one line and not too long."""
+    """Return the message of an error on one line of at most 300 characters."""
     text = " ".join(str(error).split()) or type(error).__name__
     return text if len(text) <= 300 else f"{text[:299]}…"
 
 
 def listed(labels: Sequence[str]) -> str:
-    """The labels, the first of very many."""
+    """Return the labels as a list in words, cut after ``LABELS_SHOWN``."""
     more = len(labels) - LABELS_SHOWN
-    shown = ", ".join(labels[:LABELS_SHOWN]) or "none"
-    return f"{shown} and {more} more" if more > 0 else shown
+    text = ", ".join(labels[:LABELS_SHOWN]) or "none"
+    return f"{text} and {more} more" if more > 0 else text

@@ -1,10 +1,10 @@
-"""Any OpenAI-compatible endpoint, asked without retries: the runner has the one policy.
+"""OpenAI-compatible endpoints, asked without retries, which are up to the runner.
 
-The key is neither in the model's identity nor in any error. Several base URLs are replicas of one model.
+The key appears neither in the model's identity nor in any error. Several base URLs are replicas of one model.
 
-Before the first request ``prepare`` finds out how the endpoint wants to be asked: what server it is, which
-parameters it rejects, whether it can be held to the labels. What was found is kept in the response cache,
-so that a run that is taken up goes on in the same dialect.
+Before the first request ``prepare`` finds out how to ask the endpoint: what server it is, which parameters it
+rejects, whether answers can be constrained to labels. The result is stored in the response cache, so that a
+resumed run uses the same dialect.
 """
 
 from __future__ import annotations
@@ -82,11 +82,12 @@ class OpenAIModel(Model):
 
     @property
     def facts(self) -> JsonObject:
+        """The dialect, and whether the endpoint is asked at temperature zero."""
         return {**self.dialect.to_json(), "temperature_zero": self.dialect.greedy}
 
     @property
     def batch(self) -> BatchAccess:
-        """Jobs of the endpoint's batch API, at the first address where there are several."""
+        """The endpoint's batch API, at the first address where there are several."""
         return BatchAccess(self.name, self.dialect, self._batch_client)
 
     def _batch_client(self) -> openai.AsyncOpenAI:
@@ -100,7 +101,7 @@ class OpenAIModel(Model):
         return tiktoken(self.name)
 
     async def prepare(self, known: JsonObject | None) -> JsonObject | None:
-        """Take up the dialect that is ``known``, or find it out; what is returned is to be remembered."""
+        """Adopt the dialect ``known`` from an earlier run, or find it out and return it for later runs."""
         self.connect()
         if known is not None:
             self.dialect = Dialect.from_json(known)
@@ -115,6 +116,7 @@ class OpenAIModel(Model):
         return self.dialect.to_json()
 
     async def answer(self, request: Request) -> Reply | Failure:
+        """Make one attempt, adapting the dialect while the endpoint rejects the form of the request."""
         self.connect()
         for _ in range(REJECTIONS):
             try:
@@ -124,12 +126,13 @@ class OpenAIModel(Model):
         raise EndpointError(f"{self.name}: rejects every form of the request")
 
     async def close(self) -> None:
+        """Close the clients."""
         for endpoint in self.endpoints:
             await endpoint.client.close()
         self.endpoints = []
 
     async def _send(self, request: Request, dialect: Dialect) -> Reply | Failure:
-        """One attempt at the least busy endpoint; its clock starts when the request is sent."""
+        """Make one attempt at the least busy endpoint; the deadline starts when the request is sent."""
         import httpx2
 
         now = time.monotonic()
@@ -153,7 +156,10 @@ class OpenAIModel(Model):
             endpoint.busy -= 1
 
     async def _look(self) -> None:
-        """What server this is, by its list of models; that a local one knows the model at all."""
+        """Identify the server by its list of models.
+
+        Raises ``EndpointError`` where the server is vLLM or llama.cpp and does not have the model.
+        """
         import httpx2
 
         try:
@@ -170,9 +176,10 @@ class OpenAIModel(Model):
         self.dialect = replace(self.dialect, server=server)
 
     async def _try_constraints(self) -> None:
-        """Ask for one of two words that no model would say: only a server that obeys gives one of them.
+        """Find a way to constrain answers: ask for one of two words that no unconstrained model would say.
 
-        A plain question comes first, so that an endpoint that cannot be reached is no answer to this one.
+        A plain question goes first, so that an unreachable endpoint does not count as one without
+        constraints.
         """
         sampling = {"temperature": 0.0, "top_p": 1.0, "seed": 0, "max_tokens": 16, "logprobs": True}
         probe = Request(self.identity, (Message("user", PROBE),), sampling, PROBE_LABELS)
@@ -197,7 +204,7 @@ class OpenAIModel(Model):
         return await server_tokens(self.urls[0], self.name, request.messages)
 
     def connect(self) -> None:
-        """Make the clients, if there are none; a run answered from the cache needs no key."""
+        """Create the clients unless they exist; a run answered from the cache needs no key."""
         connections = 2 * self.concurrency
         self.endpoints = self.endpoints or [
             Endpoint.connect(url, self._key, connections, self._api_version) for url in self.urls

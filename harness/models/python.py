@@ -1,8 +1,8 @@
-"""``python:package.module:function``: a function of the user's own as the system under test.
+"""``python:package.module:function``: a user's function as the system under test.
 
-The function's first parameter says by its name what it is given: ``request`` (the whole ``Request``),
-``messages`` (a list of {role, content}), ``prompt`` (the last user turn), anything else: the text
-itself. It returns a string or a ``Reply``; it may be async.
+The name of the function's first parameter decides what it receives: ``request`` (the whole ``Request``),
+``messages`` (a list of {role, content}), ``prompt`` (the last user turn); with any other name, the bare text.
+It returns a string or a ``Reply``, and may be async.
 """
 
 from __future__ import annotations
@@ -13,18 +13,17 @@ import sys
 from collections.abc import Awaitable, Callable
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from harness.core import Capabilities, Failure, Reply, Request
 from harness.errors import ModelError
 from harness.plugins import Model, ModelPlugin, Options
 
 View = Callable[[Request], "str | Request | list[dict[str, str]]"]
-Function = Callable[[Any], "str | Reply | Failure | Awaitable[str | Reply | Failure]"]
+Function = Callable[..., "str | Reply | Failure | Awaitable[str | Reply | Failure]"]
 
 
 class FunctionModel(Model):
-    """Wraps ``function``; its module's source is part of the identity, so edited code is asked anew."""
+    """Wraps ``function``; its module's source is part of the identity, so that edited code is asked again."""
 
     concurrency = 8
     capabilities = Capabilities(choices=True)
@@ -36,6 +35,7 @@ class FunctionModel(Model):
         self._view = _view(function, name)
 
     async def answer(self, request: Request) -> Reply | Failure:
+        """Call the function; an exception in it is a ``Failure``. Raises ``ModelError`` for a wrong type."""
         try:
             answer = self._function(self._view(request))
             if inspect.isawaitable(answer):

@@ -1,8 +1,9 @@
-"""A child process that ends when we do, however we do, and takes its own children with it.
+"""A child process that ends when we do, however we end, together with its own children.
 
 Between us and the child stands a guard: a small process that starts the child in a process group of its own
 and holds the other end of a pipe from us. The pipe closes when we stop the child and when we die, even by
-``kill -9``. The guard then asks the child to end, then its group, and kills what is left. Linux and macOS.
+``kill -9``. The guard then terminates the child, then its group, and kills whatever is left. For Linux and
+macOS.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ PR_SET_CHILD_SUBREAPER = 36
 
 
 class Guarded:
-    """``command`` under guard; it has ``grace`` seconds to end when it is asked to.
+    """A guarded ``command``, which has ``grace`` seconds to end when terminated.
 
-    ``output`` takes what it prints, None stands for our standard error.
+    ``output`` receives what it prints; None stands for our standard error.
     """
 
     def __init__(
@@ -39,7 +40,7 @@ class Guarded:
         grace: float = GRACE_SECONDS,
     ) -> None:
         self._grace = grace
-        self._said: str | None = None
+        self._status: str | None = None
         self._reading = threading.Lock()
         self._guard = subprocess.Popen(  # noqa: S603
             [sys.executable, "-I", "-S", __file__, str(grace), *command],  # stdlib only, whatever lies around
@@ -53,27 +54,28 @@ class Guarded:
         self._group = int(self._guard.stdout.readline() or 0)
 
     def ended(self) -> str | None:
-        """How the command ended; None while it runs."""
+        """Return how the command ended; None while it runs."""
         if self._guard.poll() is None:
             return None
         with self._reading:
-            if self._said is None:
+            if self._status is None:
                 assert self._guard.stdout is not None
-                self._said = self._guard.stdout.read().decode().strip()
+                self._status = self._guard.stdout.read().decode().strip()
                 self._guard.stdout.close()
-                if not self._said and self._group:  # somebody killed the guard
+                if not self._status and self._group:  # somebody killed the guard
                     _signal(self._group, signal.SIGKILL)
-        if not self._said or self._said.startswith("-"):
-            return f"killed by signal {self._said[1:] or 'unknown'}"
-        return f"ended with exit status {self._said}"
+        if not self._status or self._status.startswith("-"):
+            return f"killed by signal {self._status[1:] or 'unknown'}"
+        return f"ended with exit status {self._status}"
 
     def wait(self) -> None:
+        """Wait until the command and all its children have ended."""
         self._guard.wait()
 
     def stop(self, soon: bool = False) -> None:
-        """End the command and all its children; those that do not want to, after the grace.
+        """End the command and all its children, killing those that remain after the grace period.
 
-        ``soon``: after ``SOON_SECONDS``, for a command that has nothing to bring to an end.
+        With ``soon``, the grace period is ``SOON_SECONDS``, for a command that has nothing to finish.
         """
         assert self._guard.stdin is not None
         with suppress(OSError, ValueError):
@@ -89,12 +91,12 @@ class Guarded:
 
 
 def guard(command: Sequence[str], grace: float) -> None:
-    """Run ``command`` until it ends, our parent lets go of the pipe or is gone, or a SIGTERM comes.
+    """Run ``command`` until it ends, our parent closes the pipe or dies, or a SIGTERM arrives.
 
-    Its group goes to standard output at once and its exit status at the end, when nothing of it is left.
+    Prints the process group at once and, when the whole group has ended, the exit status.
     """
-    told = threading.Event()
-    signal.signal(signal.SIGTERM, lambda *_: told.set())
+    stop = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: stop.set())
     parent = os.getppid()
     if sys.platform == "linux":  # orphans of the command become our children: we can see them end
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
@@ -105,7 +107,7 @@ def guard(command: Sequence[str], grace: float) -> None:
         print("0\n127")
         return
     print(child.pid, flush=True)
-    while child.poll() is None and not told.is_set() and os.getppid() == parent:
+    while child.poll() is None and not stop.is_set() and os.getppid() == parent:
         if select.select([0], [], [], POLL_SECONDS)[0]:
             grace = min(grace, SOON_SECONDS) if os.read(0, 1) else grace
             break
@@ -120,7 +122,10 @@ def guard(command: Sequence[str], grace: float) -> None:
 
 
 def _end_group(group: int) -> None:
-    """Ask what is left to end, wait a little (Python's resource tracker frees shared memory last), kill."""
+    """Terminate the rest of the group, wait briefly, and kill what remains.
+
+    The wait gives Python's resource tracker, which ends last, time to free shared memory.
+    """
     deadline = time.monotonic() + SOON_SECONDS
     alive = _signal(group, signal.SIGTERM)
     while alive and time.monotonic() < deadline:
@@ -134,7 +139,7 @@ def _end_group(group: int) -> None:
 
 
 def _signal(group: int, number: int) -> bool:
-    """Whether there was anybody in the group."""
+    """Signal the group and return whether it had any processes."""
     try:
         os.killpg(group, number)
     except (ProcessLookupError, PermissionError):  # macOS: not permitted for a group of zombies

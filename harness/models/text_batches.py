@@ -1,7 +1,7 @@
-"""A network at work on texts: those that wait are computed together, in a thread of their own.
+"""Batches of texts for a network: waiting texts are computed together, in a thread of their own.
 
-A result that a batch might have changed is computed again alone, so that it does not depend on what else was
-in the batch.
+A result that batching might have changed is computed again by itself, so that it does not depend on the rest
+of the batch.
 """
 
 from __future__ import annotations
@@ -23,17 +23,19 @@ PADDING_CHANGES = 5e-4  # far more than a batch changes a number (about 1e-6 in 
 
 
 class Network(Protocol):
-    """What is computed of texts: one tuple of numbers for each."""
+    """Computes a tuple of numbers for each text."""
 
     @property
-    def device(self) -> str: ...
+    def device(self) -> str:
+        """The device on which the network runs."""
 
-    def numbers(self, encodings: Sequence[Encoding]) -> list[tuple[float, ...]]: ...
+    def numbers(self, encodings: Sequence[Encoding]) -> list[tuple[float, ...]]:
+        """Return the numbers of each text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """What the network gave for one text of so many ``tokens``."""
+    """The network's numbers for a text of ``tokens`` tokens."""
 
     numbers: tuple[float, ...]
     tokens: int
@@ -41,7 +43,7 @@ class Computed:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A text that waits. ``stands`` says whether its numbers hold although others were in the batch."""
+    """A waiting text. ``stands`` decides whether its numbers are valid even though it shared a batch."""
 
     text: str
     stands: Callable[[Sequence[float]], bool]
@@ -49,7 +51,7 @@ class Job:
 
 
 class Batches:
-    """A thread that computes what waits, up to ``TEXTS_A_BATCH`` at a time; the first text opens it."""
+    """A thread that computes waiting texts, up to ``TEXTS_A_BATCH`` at a time; the first text starts it."""
 
     def __init__(self, open_worker: Callable[[], Worker]) -> None:
         self._open = open_worker
@@ -60,7 +62,7 @@ class Batches:
     def put(
         self, text: str, stands: Callable[[Sequence[float]], bool] = lambda numbers: True
     ) -> Future[Computed | Failure]:
-        """Queue ``text``; the future gives its numbers, or why there are none."""
+        """Queue ``text``; the future holds its numbers, or the reason there are none."""
         job = Job(text, stands)
         self._jobs.put(job)
         if self._thread is None:
@@ -69,7 +71,7 @@ class Batches:
         return job.future
 
     def close(self) -> None:
-        """Compute what has been queued by now, then end the thread and release the network."""
+        """Compute what is already queued, then end the thread and release the network."""
         if self._thread is not None:
             self._jobs.put(None)
             self._thread.join()
@@ -83,13 +85,13 @@ class Batches:
                     worker = self._open()
                     self.facts = worker.facts
                 worker.answer(jobs)
-            except BaseException as error:  # whoever waits must hear of it, or waits for ever
+            except BaseException as error:  # report it, or the callers would wait for ever
                 for job in jobs:
                     if not job.future.done():
                         job.future.set_exception(error)
 
     def _waiting(self) -> list[Job]:
-        """Return all that waits and is still wanted, at least one; nothing when closed."""
+        """Return all waiting jobs that are not cancelled, at least one; an empty list when closed."""
         jobs: list[Job] = []
         while not jobs:
             job = self._jobs.get()
@@ -108,7 +110,7 @@ class Batches:
 
 
 class Worker:
-    """A loaded network and its tokenizer. Used by one thread."""
+    """A loaded network and its tokenizer, used by a single thread."""
 
     def __init__(self, network: Network, files: Files) -> None:
         self._network = network
@@ -118,11 +120,11 @@ class Worker:
 
     @property
     def facts(self) -> JsonObject:
-        """Where it is computed, and whether texts of several lengths go together."""
+        """The device, and whether texts of different lengths share a batch."""
         return {"device": self._network.device, "padding": self._pads}
 
     def answer(self, jobs: Sequence[Job]) -> None:
-        """Resolve each job as its batch is done; a text that cannot be read or is too long fails alone."""
+        """Resolve each job when its batch is done; a text that is too long or not encodable fails alone."""
         fit: list[tuple[Job, Encoding]] = []
         for job in jobs:
             try:
@@ -132,7 +134,7 @@ class Worker:
                 continue
             tokens, limit = len(encoding["input_ids"]), self._files.context
             if limit is not None and tokens > limit:
-                job.future.set_result(Failure("too-long", f"{tokens} tokens, the model takes {limit}"))
+                job.future.set_result(Failure("too-long", f"{tokens} tokens, but the model accepts {limit}"))
             else:
                 fit.append((job, encoding))
         for batch in self._chunks(fit):
@@ -140,7 +142,7 @@ class Worker:
                 job.future.set_result(result)
 
     def _chunks(self, jobs: list[tuple[Job, Encoding]]) -> Iterator[list[tuple[Job, Encoding]]]:
-        """Group texts of like length, the longest first; of the same one where padding changes results."""
+        """Group texts of similar length, longest first, or of equal length where padding changes results."""
         batch: list[tuple[Job, Encoding]] = []
         for job, encoding in sorted(jobs, key=lambda pair: -len(pair[1]["input_ids"])):
             if batch:
@@ -154,7 +156,7 @@ class Worker:
             yield batch
 
     def _computed(self, batch: Sequence[tuple[Job, Encoding]]) -> list[Computed | Failure]:
-        """Compute a batch; where that fails (out of memory), its halves, down to one text."""
+        """Compute a batch; where that fails (out of memory), compute its halves, down to single texts."""
         try:
             rows = self._network.numbers([encoding for _, encoding in batch])
         except (RuntimeError, ValueError, IndexError) as error:
@@ -165,7 +167,7 @@ class Worker:
         results: list[Computed | Failure] = []
         for (job, encoding), row in zip(batch, rows, strict=True):
             if not all(map(math.isfinite, row)):
-                results.append(Failure("failed", "the model: its logits are not numbers"))
+                results.append(Failure("failed", "the model: its logits are not finite"))
             elif len(batch) > 1 and not job.stands(row):
                 results += self._computed([(job, encoding)])
             else:
@@ -173,7 +175,7 @@ class Worker:
         return results
 
     def _may_pad(self) -> bool:
-        """Try a short and a long text: some architectures read the padding as if it were text."""
+        """Try a short and a long text together: some architectures read the padding as text."""
         short, long = self._files.encode("a"), self._files.encode("a b c d e f")
         try:
             alone, together = self._network.numbers([short])[0], self._network.numbers([short, long])[0]

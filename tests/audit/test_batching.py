@@ -444,9 +444,9 @@ def test_export_answer_import_then_a_run_sends_nothing(settings: Settings, tmp_p
         assert (again.requests, again.expected, again.files) == (0, UNIQUE + 2, ())
         out.write_bytes(vllm_run_batch(list(batch_files.lines(file)), biased))
         taken = asyncio.run(batching.take_in(tmp_path / "cache.sqlite", [out]))
-        assert (taken.kept, taken.problems()) == (UNIQUE + 2, [])
+        assert (taken.new, taken.problems()) == (UNIQUE + 2, [])
         twice = asyncio.run(batching.take_in(tmp_path / "cache.sqlite", [out]))
-        assert (twice.kept, twice.already, twice.problems()) == (0, UNIQUE + 2, [])
+        assert (twice.new, twice.already, twice.problems()) == (0, UNIQUE + 2, [])
         figures = asyncio.run(pipeline.run(settings(url, repeats=1)))
         assert len(endpoint.requests) == sent
         assert figures["requests"]["sent"] == 0
@@ -593,7 +593,7 @@ def test_every_exported_key_ends_as_one_reply_or_one_failure(
     assert first.answered == found.keys() == right
     assert first.failures.keys() == seen - right
     assert all(isinstance(failure, Failure) and failure.message for failure in first.failures.values())
-    assert (first.kept, second.kept, second.already) == (len(right), 0, len(right))
+    assert (first.new, second.new, second.already) == (len(right), 0, len(right))
     assert all(found[request.key].text == request.text for request in requests if request.key in right)
     assert expected(folder / "c.sqlite", [r.key for r in requests]) == {r.key for r in requests} - seen
     assert len(first.unknown) == sum(kind == "stranger" for _, kind in mix)

@@ -129,7 +129,7 @@ def test_vader_is_neutral_near_zero_where_it_may_be() -> None:
 
 
 def test_vader_knows_sentiments_only() -> None:
-    with pytest.raises(ModelError, match="Negative, Neutral, Positive only"):
+    with pytest.raises(ModelError, match="only knows the labels Negative, Neutral, Positive"):
         ask(local.VaderModel(), Request({}, (), {}, ("Privacy", "Unions"), text="x"))
 
 

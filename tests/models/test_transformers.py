@@ -259,7 +259,7 @@ def test_a_task_of_other_labels_is_told_before_anything_is_asked(single: Path) -
 
 def test_one_label_where_the_task_has_several(tmp_path: Path) -> None:
     folder = build(tmp_path, LABELS, problem_type="single_label_classification")
-    with pytest.raises(ModelError, match="gives each text one label"):
+    with pytest.raises(ModelError, match="assigns one label per text"):
         open_model(folder).bind(LABELS, multi_label=True)
 
 
@@ -269,7 +269,7 @@ def test_a_text_that_does_not_fit_is_not_cut(single: Path) -> None:
     fits, exceeds = "a " * (CONTEXT - 2), "a " * (CONTEXT - 1)
     assert (model.count_tokens(fits), model.count_tokens(exceeds)) == (CONTEXT, CONTEXT + 1)
     replies = ask(model, [fits, exceeds, "a film"])
-    assert replies[1] == Failure("too-long", "129 tokens, the model takes 128")
+    assert replies[1] == Failure("too-long", "129 tokens, but the model accepts 128")
     assert isinstance(replies[0], Reply)
     assert isinstance(replies[2], Reply)
 
@@ -327,7 +327,7 @@ def test_no_such_folder() -> None:
 
 
 def test_a_regression_has_no_labels(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="gives a number"):
+    with pytest.raises(ModelError, match="returns a number"):
         open_model(build(tmp_path, ["score"], problem_type="regression"))
 
 
@@ -411,7 +411,7 @@ def test_a_batch_that_does_not_fit_in_memory_is_halved(single: Path) -> None:
 
 def test_logits_that_are_not_numbers_are_no_label(single: Path) -> None:
     found = scripted(single, Network(broken=3), LENGTHS)
-    assert found[0] == Failure("failed", "the model: its logits are not numbers")
+    assert found[0] == Failure("failed", "the model: its logits are not finite")
     assert all(isinstance(one, Computed) for one in found[1:])
 
 

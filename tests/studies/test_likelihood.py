@@ -20,7 +20,7 @@ from harness import registry
 from harness.core import Failure, JsonObject
 from harness.errors import EndpointError, ModelError, Transient
 from harness.http_client import Key
-from harness.models import causal, endpoint_likelihood
+from harness.models import causal, endpoint_likelihood, wire
 from harness.models.causal import CausalLikelihood
 from harness.models.endpoint_likelihood import PROBE, EndpointLikelihood
 from harness.models.llama import Llama
@@ -98,7 +98,10 @@ def test_a_start_token_lets_the_first_word_count() -> None:
     ("script", "says"),
     [
         (as_llama, "echo is ignored"),
-        (lambda body, number: Answer({"choices": [{"text": body["prompt"]}]}), "echoed without them"),
+        (
+            lambda body, number: Answer({"choices": [{"text": body["prompt"]}]}),
+            "echoed without log-probabilities",
+        ),
         (
             lambda body, number: Answer(
                 {
@@ -106,7 +109,7 @@ def test_a_start_token_lets_the_first_word_count() -> None:
                     "usage": {"prompt_tokens": 2},
                 }
             ),
-            "some of them are missing",
+            "some log-probabilities are missing",
         ),
     ],
 )
@@ -147,7 +150,7 @@ def test_what_cannot_work() -> None:
     with pytest.raises(EndpointError, match="m: HTTP 404"):
         from_endpoint(lambda body, number: error(404), "a text")
     assert from_endpoint(lambda body, number: echoed(body), "word") == [
-        Failure("failed", "a single token has nothing before it")
+        Failure("failed", "a single token has no preceding context")
     ]
 
 
@@ -281,7 +284,10 @@ def test_smollm2_says_what_its_next_word_has(smollm2: Llama) -> None:
             "logprobs": 20,
         }
         answer = await smollm2.complete(asked)
-        top = answer["choices"][0]["logprobs"]["content"][0]["top_logprobs"]
+        choice = wire.first_choice(answer) or {}
+        tokens = wire.mapping(choice.get("logprobs")).get("content")
+        assert isinstance(tokens, list)
+        top = tokens[0]["top_logprobs"]
         await smollm2.close()
         return scores, {one["token"]: one["logprob"] for one in top}
 

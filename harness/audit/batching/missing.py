@@ -101,7 +101,7 @@ class Lines:
             worst = Reply(
                 "",
                 prompt_tokens=prompt_bound(request.messages),
-                completion_tokens=int(request.sampling.get("max_tokens", 0)),
+                completion_tokens=request.token_limit,
             )
             self.budget.settle(request, worst)
         return self.stopped is None

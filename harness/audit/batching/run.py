@@ -50,7 +50,7 @@ async def answered(
         await work.tidy()
         await work.do(watch)
     bad = [job for job in work.jobs if job.reason or job.status != "completed"]
-    if bad and not work.taken.kept + work.taken.already:
+    if bad and not work.taken.new + work.taken.already:
         raise EndpointError(bad[0].line)
     return replace(
         audit,
