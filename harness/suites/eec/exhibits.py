@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 
 from harness import sections
-from harness.sections import Bar, Figures, Plot, Section, Table
+from harness.sections import Bar, Column, Figures, Plot, Section, Table
 from harness.suites.eec import counts
 from harness.suites.eec.analysis import ALPHA, Box
 from harness.suites.eec.assessments import Pairings, Result
@@ -22,6 +22,7 @@ DELTA = (
     " the person, or for means over names. Group: the class with the higher scores by the t-test after"
     " Bonferroni's correction; none if it finds no difference."
 )
+MDD = Column("minimum detectable difference", brief="MDD", legend="MDD: minimum detectable difference")
 FALSE_ALARMS = (
     "The t-test takes pairs to be independent, but they share a few templates and persons. It calls a system"
     " without any bias, but with odd scores for single names or templates, biased more often than not. Quote"
@@ -144,7 +145,7 @@ def _name(comparison: Comparison) -> str:
 def differences(results: Sequence[Result]) -> Section:
     """Return the table of the paper's figures and a plot of all Δ."""
     columns = (
-        "comparison",
+        "compared",
         "sentences",
         "pairs",
         "mean Δ",
@@ -180,14 +181,14 @@ def differences(results: Sequence[Result]) -> Section:
 def robust(results: Sequence[Result], influences: Mapping[Comparison, Influence | None]) -> Section:
     """Return the table of what holds for other templates and persons, with warnings of false alarms."""
     columns = (
-        "comparison",
+        "compared",
         "sentences",
         "95 % interval",
         "p, clustered",
         "p, persons exchanged",
         "p, templates flipped",
         "Cohen's d",
-        "minimum detectable difference",
+        MDD,
     )
     cells = [
         [
@@ -271,14 +272,14 @@ def lengths(balances: Sequence[Balance]) -> Section:
         "Mean number of tokens in the words for persons on each side. If the lengths differ, spelling may"
         " explain a difference in scores: compare names of one length in a corpus of your own."
     )
-    columns = ("comparison", "first", "second", "same lengths")
+    columns = ("compared", "first", "second", "same lengths")
     return Section("Persons by length in tokens", text, Table(columns, cells))
 
 
 def shares(results: Sequence[LabelResult]) -> Section:
     """Return the table of how often each class gets each label."""
     columns = (
-        "comparison",
+        "compared",
         "label",
         "pairs",
         "difference of shares",

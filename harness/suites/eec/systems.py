@@ -139,7 +139,7 @@ SYSTEM = (
     "t-test p",
     "p, clustered",
     "group",
-    "minimum detectable difference",
+    exhibits.MDD,
 )
 
 
