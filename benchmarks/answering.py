@@ -34,6 +34,7 @@ from harness.answering.parse import LabelReader
 from harness.answering.plan import Planner
 from harness.answering.runner import Runner
 from harness.core import Case, Reply, Request
+from harness.dialect import Dialect
 from harness.models import wire
 from harness.models.openai import OpenAIModel
 from harness.plugins import Model
@@ -136,7 +137,7 @@ async def _bare(url: str, requests: Sequence[Request]) -> float:
 
         async def work() -> None:
             for request in queue:
-                body = wire.body("instant", request, wire.Dialect(choices="none"))
+                body = wire.body("instant", request, Dialect(choices="none"))
                 answer = await client.post(f"{url}/chat/completions", json=body)
                 wire.read(answer.json())
 

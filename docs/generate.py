@@ -13,7 +13,8 @@ from typing import Annotated, Literal, Union, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from harness import registry, tables
+from harness import registry
+from harness.columns import COLUMNS
 from harness.config import RunConfig
 from harness.settings import (
     BudgetLimits,
@@ -78,7 +79,7 @@ def section(name: str, about: str, options: type[BaseModel]) -> Iterator[str]:
         yield "No options.\n"
         return
     declared = {key: flag for flag, key in flags(options).items()} if issubclass(options, Options) else {}
-    yield "| key | option | type | default | |"
+    yield "| key | option | type | default | meaning |"
     yield "|---|---|---|---|---|"
     for key, field in fields.items():
         option = f"`{declared[key]}`" if key in declared else ""
@@ -90,9 +91,9 @@ def section(name: str, about: str, options: type[BaseModel]) -> Iterator[str]:
 def columns(name: str, file: str) -> Iterator[str]:
     """Yield the lines of one table of a run."""
     yield f"### {file}\n"
-    yield "| column | type | |"
+    yield "| column | type | content |"
     yield "|---|---|---|"
-    for column, content in tables.COLUMNS[name].items():
+    for column, content in COLUMNS[name].items():
         yield f"| `{column}` | {content.kind} | {content.about} |"
     yield ""
 

@@ -1,8 +1,8 @@
-"""Finds the biases of language models that accuracy hides.
+"""Find biases of language models that accuracy hides.
 
-``await harness.run(config)`` audits as ``config`` says and gives the summary; ``harness.run_sync`` does the
-same from code that is not async, also inside a running event loop (a notebook). ``config`` is a
-``harness.config.RunConfig``, a path to a TOML, or a dictionary of dotted keys::
+``await harness.run(config)`` runs the audit that ``config`` describes and returns its summary;
+``harness.run_sync`` does the same from synchronous code, even inside a running event loop (a notebook).
+``config`` is a ``harness.config.RunConfig``, the path of a TOML file, or a dictionary of dotted keys::
 
     figures = harness.run_sync({"documents.path": "reviews.csv", "model.name": "local:vader"})
 """
@@ -19,11 +19,13 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 
-async def run(config: RunConfig | str | Path | Mapping[str, Any], overwrite: bool = False) -> dict[str, Any]:
-    """The summary of the audit that ``config`` describes, and under ``folder`` where its files are.
+async def run(
+    config: RunConfig | str | Path | Mapping[str, object], overwrite: bool = False
+) -> dict[str, Any]:
+    """Run the audit that ``config`` describes and return its summary, with the run folder under ``folder``.
 
-    Raises ``harness.errors.HarnessError`` for what is wrong with the configuration, the input or the
-    endpoint; what went wrong with single requests is in the summary.
+    Raises ``harness.errors.HarnessError`` for a fault in the configuration, the input or the endpoint;
+    failures of single requests are counted in the summary.
     """
     from harness import config as configuration
     from harness.audit import pipeline
@@ -35,8 +37,10 @@ async def run(config: RunConfig | str | Path | Mapping[str, Any], overwrite: boo
     return await pipeline.run(config, overwrite=overwrite)
 
 
-def run_sync(config: RunConfig | str | Path | Mapping[str, Any], overwrite: bool = False) -> dict[str, Any]:
-    """``run`` for code that is not async; in a thread of its own, so a running loop does not matter."""
+def run_sync(
+    config: RunConfig | str | Path | Mapping[str, object], overwrite: bool = False
+) -> dict[str, Any]:
+    """Call ``run`` from synchronous code, in its own thread so that a running event loop is no obstacle."""
     import asyncio
     from concurrent.futures import ThreadPoolExecutor
 

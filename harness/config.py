@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Annotated, TypeVar, get_args
 
 from pydantic import BaseModel, Field, SerializeAsAny, ValidationError, model_validator
 
@@ -41,8 +41,8 @@ OF_SUITE, OF_MODEL = "suite_options", "model_options"
 kind of model, ``[model.KIND]``."""
 
 GATE = (
-    "Exit 1 if any rate is above RATE (0 to 1), 3 if too few tests could be decided to tell (fewer than 80 %"
-    " of a row whose undetermined tests could tip it)."
+    "Exit with 1 if any rate is above RATE (0 to 1), with 3 if too few tests could be decided to tell (fewer"
+    " than 80 % of a row whose undetermined tests could tip it)."
 )
 
 
@@ -53,17 +53,17 @@ class RunConfig(Options):
         default="imdb", description="What to ask about the texts (hinter tasks), or a task file."
     )
     suite: str = Field(default="hinter", description="The test method (hinter suites).")
-    seed: int = Field(default=0, description="For every choice made by chance.")
+    seed: int = Field(default=0, description="The seed of every random choice.")
     out: str | None = Field(default=None, description="The run folder [runs/…, named by the settings].")
     cache: str | None = Field(default=None, description="The response cache [cache/responses.sqlite].")
-    prompt: str | None = Field(default=None, description="A prompt file of your own, TOML.")
-    shots: NotNegative = Field(default=0, description="How many of the prompt's examples to send.")
+    prompt: str | None = Field(default=None, description="Your own prompt file (TOML).")
+    shots: NotNegative = Field(default=0, description="The number of the prompt's examples to send.")
     repeats: NotNegative = Field(default=0, description="Ask each original K more times, to measure noise.")
     confirm: NotNegative = Field(default=0, description="Ask K more times wherever an answer changes.")
     batch: Annotated[bool, Flag("--batch")] = Field(
-        default=False, description="Through the endpoint's batch API; resumable."
+        default=False, description="Use the endpoint's batch API; resumable."
     )
-    workers: Positive = Field(default=1, description="Processes that make the cases.")
+    workers: Positive = Field(default=1, description="The number of processes that generate cases.")
     fail_above: float | None = Field(default=None, ge=0, le=1, description=GATE)
     documents: Annotated[Documents, TOML_ALONE] = Documents()
     task_options: Annotated[TaskOptions, TOML_ALONE] = TaskOptions()
@@ -74,7 +74,7 @@ class RunConfig(Options):
 
     @model_validator(mode="before")
     @classmethod
-    def _default_options(cls, data: Any) -> Any:
+    def _default_options(cls, data: object) -> object:
         if not isinstance(data, dict):
             return data
         options: dict[str, Options] = {}
@@ -110,7 +110,7 @@ class RunConfig(Options):
         """Return the same configuration with other ``options`` of its suite."""
         return self.model_copy(update={OF_SUITE: options})
 
-    def resolved(self) -> dict[str, Any]:
+    def resolved(self) -> JsonObject:
         """Return the whole configuration as the tables of a TOML, defaults filled in; it holds no secret."""
         tables = self.model_dump(mode="json", exclude_none=True)
         of_suite, of_model = tables.pop(OF_SUITE), tables.pop(OF_MODEL)
@@ -133,9 +133,9 @@ class RunConfig(Options):
 
 def load(
     path: str | Path | None,
-    overrides: Mapping[str, Any] | None = None,
+    overrides: Mapping[str, object] | None = None,
     one_text: bool = False,
-    plugin_flags: Mapping[str, Any] | None = None,
+    plugin_flags: Mapping[str, object] | None = None,
 ) -> RunConfig:
     """Return the configuration in the TOML at ``path`` (None: defaults), with dotted ``overrides`` on top.
 
@@ -157,7 +157,7 @@ def load(
 
 
 def _take_plugin_options(
-    data: dict[str, Any], overrides: Mapping[str, Any], of_plugins: Mapping[str, Any], where: str
+    data: dict[str, object], overrides: Mapping[str, object], of_plugins: Mapping[str, object], where: str
 ) -> None:
     """Put the options of the chosen suite and kind of model in the place of the tables in ``data``.
 
@@ -176,7 +176,7 @@ def _take_plugin_options(
     data[OF_MODEL] = {name: _model_table(name, table, where) for name, table in of_models.items()}[kind]
 
 
-def _suite_tables(data: dict[str, Any], where: str) -> dict[str, Any]:
+def _suite_tables(data: dict[str, object], where: str) -> dict[str, object]:
     """Take the sections of suites out of ``data``. Raises ``ConfigError`` for a key that nothing has."""
     known = {*RunConfig.model_fields, *registry.suites()} - {OF_SUITE, OF_MODEL}
     for key in data:
@@ -185,7 +185,7 @@ def _suite_tables(data: dict[str, Any], where: str) -> dict[str, Any]:
     return {name: data.pop(name) for name in registry.suites() if name in data}
 
 
-def _refuse_others(overrides: Mapping[str, Any], suite: str) -> None:
+def _refuse_others(overrides: Mapping[str, object], suite: str) -> None:
     for key in overrides:
         section, dot, _ = key.partition(".")
         if dot and section != suite and section in registry.suites():
@@ -193,7 +193,12 @@ def _refuse_others(overrides: Mapping[str, Any], suite: str) -> None:
 
 
 def _set_by_flag(
-    flag: str, value: object, suite: str, kind: str, of_suites: dict[str, Any], of_models: dict[str, Any]
+    flag: str,
+    value: object,
+    suite: str,
+    kind: str,
+    of_suites: dict[str, object],
+    of_models: dict[str, object],
 ) -> None:
     """Set what the command-line option ``flag`` means to the chosen suite, or to the chosen kind of model."""
     for plugin, tables in (
@@ -210,7 +215,7 @@ def _set_by_flag(
     raise ConfigError(f"{flag} is not an option of suite {suite!r}")
 
 
-def _model_tables(data: dict[str, Any]) -> dict[str, Any]:
+def _model_tables(data: dict[str, object]) -> dict[str, object]:
     """Take the tables ``[model.KIND]`` out of ``data``."""
     section = data.get("model")
     if not isinstance(section, dict):
@@ -218,7 +223,7 @@ def _model_tables(data: dict[str, Any]) -> dict[str, Any]:
     return {kind: section.pop(kind) for kind in registry.model_kinds() if kind in section}
 
 
-def _model_table(kind: str, table: Any, where: str) -> Options:
+def _model_table(kind: str, table: object, where: str) -> Options:
     options: type[Options] = registry.model_plugin(kind).options
     return _validated(options, table, where, ("model", kind))
 
@@ -228,12 +233,12 @@ def _decisive(options: Options) -> JsonObject:
     return options.model_dump(mode="json", exclude=set(options.aside))
 
 
-def _section(suite: str, table: Any, where: str) -> Options:
+def _section(suite: str, table: object, where: str) -> Options:
     options: type[Options] = registry.suite_plugin(suite).options
     return _validated(options, table, where, (suite,))
 
 
-def _one_source(data: dict[str, Any], overrides: Mapping[str, Any]) -> None:
+def _one_source(data: dict[str, object], overrides: Mapping[str, object]) -> None:
     """Texts named on the command line replace those of the file, be they a path or a data set."""
     texts = data.get("documents")
     if "documents.path" in overrides and "documents.dataset" not in overrides and isinstance(texts, dict):
@@ -244,16 +249,17 @@ def _one_source(data: dict[str, Any], overrides: Mapping[str, Any]) -> None:
         texts.pop("path", None)
 
 
-def _set(data: dict[str, Any], key: str, value: Any) -> None:
+def _set(data: dict[str, object], key: str, value: object) -> None:
     *sections, last = key.split(".")
     for section in sections:
-        data = data.setdefault(section, {})
-        if not isinstance(data, dict):
+        table = data.setdefault(section, {})
+        if not isinstance(table, dict):
             raise ConfigError(f"{section!r} must be a table")
+        data = table
     data[last] = value
 
 
-def _validated(model: type[Settings], data: Any, where: str, section: tuple[str, ...] = ()) -> Settings:
+def _validated(model: type[Settings], data: object, where: str, section: tuple[str, ...] = ()) -> Settings:
     """``data`` as a ``model``. Raises ``ConfigError`` that names file and key; ``section`` is where it is."""
     try:
         return model.model_validate(data)

@@ -1,4 +1,4 @@
-"""Errors on our side or the user's. What a *model* does wrong is a record, not an error.
+"""The errors of the harness or its user. What a *model* does wrong is recorded as data, not raised.
 
     HarnessError                exit code 2, one line on standard error
     ├── ConfigError             a configuration or an option
@@ -10,11 +10,11 @@
     ├── ModelError              a system under test that does not load
     ├── RunError                a run folder that cannot be used
     ├── CacheError              the response cache
-    └── EndpointError           an endpoint that will not answer any request
-        └── BudgetSpent         nothing more may be sent
+    └── EndpointError           an endpoint that refuses every request
+        └── BudgetSpent         the budget is spent
 
-Any other exception is a fault of ours: exit code 70, one line, its traceback in ``run.log``.
-``Transient`` is no ``HarnessError``: it says that trying again may help, and never leaves the runner.
+Every other exception is an internal error: exit code 70, one line, its traceback in ``run.log``.
+``Transient`` is not a ``HarnessError``: it marks an attempt worth repeating and never leaves the runner.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import ClassVar
 
 
 class HarnessError(Exception):
-    """Base of all; its text is one line that names the file, row or key and what to do."""
+    """Base class; the message is one line that names the file, row or key and what to do."""
 
     exit_code: ClassVar[int] = 2
 
@@ -65,7 +65,7 @@ class CacheError(HarnessError):
 
 
 class EndpointError(HarnessError):
-    """An endpoint that will not answer any request."""
+    """An endpoint that refuses every request."""
 
 
 class BudgetSpent(EndpointError):

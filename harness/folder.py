@@ -10,14 +10,14 @@ from __future__ import annotations
 import json
 import shutil
 from bisect import bisect_right
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from harness import files, tables
-from harness.core import Case, Examined, canonical
+from harness.core import Case, Examined, JsonObject, canonical
 from harness.errors import RunError
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class RunFolder:
     def cases(self) -> Path:
         return self.path / "cases"
 
-    def open(self, resolved: str, identity: Mapping[str, Any], overwrite: bool = False) -> None:
+    def open(self, resolved: str, identity: JsonObject, overwrite: bool = False) -> None:
         """Make the folder, or take it up again. Raises ``RunError`` where it holds something else or cannot
         be written."""
         try:
@@ -68,7 +68,7 @@ class RunFolder:
                 f"{self.path} cannot be a run folder ({error.strerror or error}): use another --out"
             ) from error
 
-    def _open(self, resolved: str, identity: Mapping[str, Any], overwrite: bool) -> None:
+    def _open(self, resolved: str, identity: JsonObject, overwrite: bool) -> None:
         mark = self.path / "identity.json"
         if self.path.exists() and any(self.path.iterdir()):
             if not mark.exists():
@@ -207,7 +207,7 @@ class Derived:
             self._parts["noise"].add(tables.noise_row(group.noise))
 
 
-def _identity(mark: Path) -> dict[str, Any]:
+def _identity(mark: Path) -> JsonObject:
     try:
         identity = json.loads(mark.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
@@ -217,7 +217,7 @@ def _identity(mark: Path) -> dict[str, Any]:
     return identity
 
 
-def _difference(earlier: Mapping[str, Any], identity: Mapping[str, Any], prefix: str = "") -> str:
+def _difference(earlier: JsonObject, identity: JsonObject, prefix: str = "") -> str:
     for key in sorted({*earlier, *identity}):
         old, new = earlier.get(key), json.loads(canonical(identity.get(key)))
         if old == new:

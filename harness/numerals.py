@@ -1,6 +1,6 @@
-"""How numbers are written for people: counts, shares, intervals and p-values, alike everywhere.
+"""Formats for counts, shares, intervals and p-values, the same in every text for people.
 
-Shares are from 0 to 1 and are written in percent with one decimal. An en dash stands for what is not known.
+Shares are from 0 to 1 and written in percent with one decimal. An en dash stands for an unknown value.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ def counted(number: int, noun: str) -> str:
 
 
 def percent(value: float | None, unit: str = " %", places: int = 1) -> str:
-    """Return ``9.0 %``; an en dash where there is no rate."""
+    """Return ``9.0 %``, or an en dash for None."""
     return UNKNOWN if value is None else f"{100 * value:.{places}f}{unit}"
 
 
 def share(part: int, whole: int) -> str:
-    """Return ``9.0 %``, the share of ``part`` in ``whole``; an en dash where ``whole`` is 0."""
+    """Return ``9.0 %``, the share of ``part`` in ``whole``, or an en dash if ``whole`` is 0."""
     return percent(rate(part, whole))
 
 
 def interval(bounds: Sequence[float] | None) -> str:
-    """Return ``6.5 to 12.2 %``; an en dash where there is none."""
+    """Return ``6.5 to 12.2 %``, or an en dash for None."""
     return UNKNOWN if bounds is None else f"{percent(bounds[0], '')} to {percent(bounds[1])}"
 
 
 def bracketed(bounds: Sequence[float] | None) -> str:
-    """Return `` [6.5, 12.2]``, an interval to stand after its share; "" where there is none."""
+    """Return `` [6.5, 12.2]``, an interval to append to its share; "" for None."""
     return "" if bounds is None else f" [{percent(bounds[0], '')}, {percent(bounds[1], '')}]"
 
 
@@ -49,12 +49,12 @@ def points(difference: float, bounds: Sequence[float]) -> str:
 
 
 def estimate(value: float | None, bounds: Sequence[float] | None) -> str:
-    """Return ``9.0 % (6.5 to 12.2 %)``, a share with its interval where there is one."""
+    """Return ``9.0 % (6.5 to 12.2 %)``, a share with its interval, if any."""
     return percent(value) + (f" ({interval(bounds)})" if bounds is not None else "")
 
 
 def chance(p: float) -> str:
-    """Return ``= 0.032``, ``< 0.001``: a p-value in three decimals, with the sign before it."""
+    """Return ``= 0.032`` or ``< 0.001``: a p-value with three decimals and its relation sign."""
     return "< 0.001" if p < 0.001 else f"= {p:.3f}"
 
 

@@ -39,8 +39,9 @@ from harness.core import (
     Task,
     Verdict,
 )
+from harness.dialect import Dialect
 from harness.language.parse import Parse, Parser, Split
-from harness.models.contract import (
+from harness.model import (
     BatchAccess,
     Measure,
     Model,
@@ -50,7 +51,6 @@ from harness.models.contract import (
     Scorer,
     Tokenizer,
 )
-from harness.models.wire import Dialect
 from harness.sections import Figures, Section, Table
 from harness.settings import (
     Address,

@@ -9,9 +9,11 @@ checked, and a fault is one line that names the package.
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from difflib import get_close_matches
+from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, TypeVar
 
@@ -62,7 +64,7 @@ def tasks() -> list[str]:
     return sorted(_points(TASK_GROUP))
 
 
-def task(name: str, options: Mapping[str, Any] | None = None) -> Task:
+def task(name: str, options: Mapping[str, object] | None = None) -> Task:
     """Return the task called ``name``, or in the file ``name``, made to ``options`` ([task_options]).
 
     ``options`` None: as it is listed. Raises ``TaskError``, or ``ConfigError`` for an option.
@@ -78,7 +80,7 @@ def task_digest(name: str) -> str | None:
     return TaskFile(name).digest if is_file(name) else None
 
 
-def _configured(task: Task, options: Mapping[str, Any] | None) -> Task:
+def _configured(task: Task, options: Mapping[str, object] | None) -> Task:
     if options is None:
         return task
     unknown = sorted(options.keys() - set(task.options))
@@ -253,9 +255,15 @@ def _loaded(group: str, load: Callable[[str], Thing]) -> tuple[list[Thing], list
 def _points(group: str) -> dict[str, list[EntryPoint]]:
     """The entry points of a group by name, built-ins first; several of one name are a fault of that name."""
     points = {name: [EntryPoint(name, TARGETS[group].format(name), group)] for name in BUILT_IN[group]}
-    for point in sorted(entry_points(group=group), key=lambda point: (point.name, _package(point))):
+    for point in _installed(group, tuple(sys.path)):
         points.setdefault(point.name, []).append(point)
     return points
+
+
+@cache
+def _installed(group: str, path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
+    """What the packages on ``path``, which is ``sys.path``, give; looked for once, as it takes a while."""
+    return tuple(sorted(entry_points(group=group), key=lambda point: (point.name, _package(point))))
 
 
 def _point(group: str, name: str, error: type[HarnessError], noun: str) -> EntryPoint:

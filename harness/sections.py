@@ -1,7 +1,7 @@
-"""Figures as data: tables and plots that every page and the terminal draw alike.
+"""Tables and plots as data, which the pages, the terminal and Markdown all draw from.
 
-A suite's ``figures`` puts sections, as JSON by ``plain``, into the summary, so that a report can be redrawn
-from the summary alone.
+A suite's ``figures`` adds sections to the summary as JSON (``plain``), so that a report can be redrawn from
+the summary alone.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A share from 0 to 1 with its 95 % interval, and a ``note`` beside both; without ``value`` the interval
-    stands alone."""
+    """A share from 0 to 1 with its 95 % interval and a ``note``; ``value`` is None for an interval alone."""
 
     value: float | None
     interval: tuple[float, float] | None = None
@@ -24,7 +23,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """The name of a row and the ``kind`` of thing that it is of, which a page marks with a colour."""
+    """The name of a row and its ``kind``, which a page marks with a colour."""
 
     text: str
     kind: str
@@ -32,22 +31,22 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Worded:
-    """A cell in words, with a ``brief`` form where there is little room."""
+    """A cell in words, with a ``brief`` form for narrow displays."""
 
     text: str
     brief: str
 
 
 Cell = str | int | float | Estimate | Label | Worded | None
-"""What a table holds: None where something is not known, "" where the question does not arise."""
+"""A table cell: None for an unknown value, "" if the column does not apply to the row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
     """The head of a column that needs more than a name.
 
-    ``brief`` stands for ``name``, and ``legend`` explains the brief cells, where there is little room;
-    ``note`` is a footnote; ``page_only``: the terminal leaves the column out.
+    Narrow displays use ``brief`` instead of ``name`` and explain brief cells by ``legend``. ``note`` is a
+    footnote. The terminal omits a column that is ``page_only``.
     """
 
     name: str
@@ -66,11 +65,11 @@ class Table:
 
     @property
     def heads(self) -> tuple[Column, ...]:
-        """The columns, those that are a bare name too."""
+        """The columns, with bare names as ``Column`` too."""
         return tuple(Column(head) if isinstance(head, str) else head for head in self.columns)
 
     def narrow(self) -> Table:
-        """Return the table without the columns that are for a page alone."""
+        """Return the table without its ``page_only`` columns."""
         places = [place for place, head in enumerate(self.heads) if not head.page_only]
         return Table(
             [self.columns[place] for place in places], [[row[place] for place in places] for row in self.rows]
@@ -139,10 +138,10 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What a suite adds to the summary of a run.
+    """The figures that a suite adds to the summary of a run.
 
-    ``blocks`` holds JSON blocks by name; ``headline`` is the finding in a sentence or two, empty where the
-    results speak for themselves; ``sections`` is what the terminal and the report display.
+    ``blocks`` holds JSON blocks by name; ``headline`` is the finding in a sentence or two, empty if the
+    results speak for themselves; ``sections`` are displayed by the terminal and the report.
     """
 
     blocks: Mapping[str, Any] = field(default_factory=dict)
@@ -150,7 +149,7 @@ class Figures:
     sections: Sequence[Section] = ()
 
     def plain(self) -> dict[str, Any]:
-        """Return what is put into the summary: the blocks, ``headline`` where there is one, ``sections``."""
+        """Return the keys to add to the summary: the blocks, ``headline`` if not empty, ``sections``."""
         headline = {"headline": self.headline} if self.headline else {}
         return {**self.blocks, **headline, "sections": plain(self.sections)}
 

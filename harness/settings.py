@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal, get_args
+from typing import Annotated, ClassVar, Literal, get_args
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -119,15 +119,15 @@ class Documents(Options):
         default=None, description="Texts: CSV, TSV, JSONL, Parquet, or a folder of them."
     )
     dataset: str | None = Field(
-        default=None, description="Texts: a data set of the Hugging Face hub, or a folder of one."
+        default=None, description="Texts: a dataset on the Hugging Face hub, or a local folder of one."
     )
     name: Annotated[str | None, Flag("--dataset-name")] = Field(
-        default=None, description="Which configuration of the data set."
+        default=None, description="The configuration of the dataset."
     )
-    split: str | None = Field(default=None, description="Which split of the data set.")
-    revision: str | None = Field(default=None, description="Which commit of the data set.")
-    text_column: str | None = Field(default=None, description="The column of the text.")
-    label_column: str | None = Field(default=None, description="The column of the gold label.")
+    split: str | None = Field(default=None, description="The split of the dataset.")
+    revision: str | None = Field(default=None, description="The commit of the dataset.")
+    text_column: str | None = Field(default=None, description="The column with the text.")
+    label_column: str | None = Field(default=None, description="The column with the gold label.")
     limit: Positive | None = Field(default=None, description="At most N documents.")
     max_tokens: Positive | None = Field(default=None, description="Shorten texts to N tokens.")
 
@@ -150,18 +150,18 @@ class TaskOptions(Options):
     )
     question: str | None = Field(default=None, description='The question of the task "custom".')
     multi_label: Annotated[bool | None, Flag("--multi-label/--one-label")] = Field(
-        default=None, description='"custom": may a text have several?'
+        default=None, description='"custom": whether a text may have several labels.'
     )
     variant: str | None = Field(
-        default=None, description='Of "ecthr": a, articles violated; b, allegedly violated.'
+        default=None, description='"ecthr": a for articles violated, b for articles allegedly violated.'
     )
     scale: Annotated[int, Field(ge=2, le=9)] | None = Field(
-        default=None, description="Tasks that rate: whole numbers from 0 to N."
+        default=None, description="Rating tasks: rate in whole numbers from 0 to N."
     )
 
     @field_validator("labels", mode="before")
     @classmethod
-    def _listed(cls, value: Any) -> Any:
+    def _listed(cls, value: object) -> object:
         if not isinstance(value, str):
             return value
         parts = value.split(";" if ";" in value else ",")
@@ -177,16 +177,20 @@ class TaskOptions(Options):
         return value
 
     @property
-    def given(self) -> dict[str, Any]:
+    def given(self) -> dict[str, object]:
         return self.model_dump(exclude_none=True)
 
 
 class Price(Options):
     """USD per million tokens."""
 
-    input: float = Field(ge=0)
-    output: float = Field(ge=0)
-    cached_input: float | None = Field(default=None, ge=0)
+    input: Annotated[float, TOML_ALONE] = Field(ge=0, description="A million prompt tokens, in USD.")
+    output: Annotated[float, TOML_ALONE] = Field(ge=0, description="A million completion tokens, in USD.")
+    cached_input: Annotated[float | None, TOML_ALONE] = Field(
+        default=None,
+        ge=0,
+        description="A million prompt tokens that the provider read from its cache, in USD [as input].",
+    )
 
 
 class ModelSettings(Options):
@@ -200,21 +204,31 @@ class ModelSettings(Options):
         default=None, description="An OpenAI-compatible endpoint, up to /v1."
     )
     api_key_env: EnvironmentVariable | None = Field(
-        default=None, description="The environment variable that holds the key."
+        default=None, description="The environment variable that holds the API key."
     )
-    api_key_file: str | None = Field(default=None, description="A file that holds the key.")
-    api_version: Annotated[str | None, TOML_ALONE] = None
-    context: Annotated[Positive | None, TOML_ALONE] = None
-    model_file: str | None = Field(default=None, description="A GGUF of your own for local:smollm2.")
-    revision: Annotated[str | None, TOML_ALONE] = None
+    api_key_file: str | None = Field(default=None, description="A file that holds the API key.")
+    api_version: Annotated[str | None, TOML_ALONE] = Field(
+        default=None, description="The API version of a deployment on Azure OpenAI."
+    )
+    context: Annotated[Positive | None, TOML_ALONE] = Field(
+        default=None, description="Tokens of prompt and answer together; texts that do not fit are shortened."
+    )
+    model_file: str | None = Field(default=None, description="Your own GGUF file for local:smollm2.")
+    revision: Annotated[str | None, TOML_ALONE] = Field(
+        default=None, description="The model's revision: a branch, a tag or a commit."
+    )
     choices: Annotated[
         Literal["auto", "structured_outputs", "grammar", "json_schema", "none"], TOML_ALONE
-    ] = "auto"
+    ] = Field(default="auto", description="How an endpoint is held to the labels; auto finds out.")
     concurrency: Positive | Literal["auto"] = Field(
-        default="auto", description="Requests at a time: a number, or auto."
+        default="auto", description="The number of concurrent requests, or auto."
     )
-    requests_per_minute: Annotated[float | None, TOML_ALONE] = Field(default=None, gt=0)
-    tokens_per_minute: Annotated[float | None, TOML_ALONE] = Field(default=None, gt=0)
+    requests_per_minute: Annotated[float | None, TOML_ALONE] = Field(
+        default=None, gt=0, description="Send at most so many requests a minute."
+    )
+    tokens_per_minute: Annotated[float | None, TOML_ALONE] = Field(
+        default=None, gt=0, description="Send at most so many tokens a minute, prompt and answer."
+    )
     price: Annotated[Price | None, TOML_ALONE] = None
 
 
@@ -222,10 +236,12 @@ class BudgetLimits(Options):
     """``[budget]``: what a run may send and spend before it stops, to be taken up later; ``adaptive``: how
     many requests to spend on the cases that promise most."""
 
-    max_requests: Positive | None = Field(default=None, description="Stop after N requests sent; resumable.")
+    max_requests: Positive | None = Field(
+        default=None, description="Stop after sending N requests; resumable."
+    )
     max_cost: float | None = Field(
-        default=None, gt=0, description="Stop before USD are spent; needs [model] price."
+        default=None, gt=0, description="Stop before spending more than this in USD; needs [model] price."
     )
     adaptive: Annotated[Positive | None, Flag("--budget")] = Field(
-        default=None, description="Spend N requests on the mutants that promise most."
+        default=None, description="Spend N requests on the mutants most likely to show a bias."
     )

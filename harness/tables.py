@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from harness import files
+from harness import columns, files
 from harness.core import Case, Margin, Noise, Outcome, Substitution, Verdict, canonical
 from harness.errors import RunError
 
@@ -20,68 +20,6 @@ Content = TypeVar("Content")
 
 ROWS_A_PART = 10_000
 CHARACTERS_A_PART = 8_000_000
-
-CASE_SCHEMA = {
-    "id": "str",
-    "group": "str",
-    "document": "str",
-    "role": "str",
-    "text": "str",
-    "valid": "bool",
-    "reason": "str",
-    "substitutions": "substitutions",
-    "traits": "str",
-    "expected": "list",
-    "weight": "float",
-}
-ANSWER_SCHEMA = {
-    "case": "str",
-    "outcome": "str",
-    "labels": "list",
-    "score": "float",
-    "reply": "str",
-    "margin": "float",
-    "margin_is_bound": "bool",
-}
-VERDICT_SCHEMA = {
-    "case": "str",
-    "relation": "str",
-    "status": "str",
-    "hidden": "str",
-    "attributes": "list",
-    "document": "str",
-    "confirmed": "bool",
-    "margin": "float",
-    "margin_is_bound": "bool",
-    "shift": "float",
-    "other": "str",
-    "weight": "float",
-}
-NOISE_SCHEMA = {"document": "str", "asked": "int", "read": "int", "flips": "int"}
-SCHEMAS = {
-    "cases": CASE_SCHEMA,
-    "answers": ANSWER_SCHEMA,
-    "verdicts": VERDICT_SCHEMA,
-    "discarded": VERDICT_SCHEMA,
-    "noise": NOISE_SCHEMA,
-}
-
-
-def schema_of(columns: Mapping[str, str]) -> dict[str, Any]:
-    """A polars schema from our column kinds."""
-    import polars as pl
-
-    kinds: dict[str, Any] = {
-        "str": pl.String,
-        "bool": pl.Boolean,
-        "float": pl.Float64,
-        "int": pl.Int64,
-        "list": pl.List(pl.String),
-        "substitutions": pl.List(
-            pl.Struct({"attribute": pl.String, "source": pl.String, "target": pl.String})
-        ),
-    }
-    return {name: kinds[kind] for name, kind in columns.items()}
 
 
 class Parts:
@@ -125,7 +63,7 @@ def frame(name: str, rows: Sequence[Row] = ()) -> pl.DataFrame:
     """Return the table ``name`` with ``rows``."""
     import polars as pl
 
-    return pl.DataFrame(rows, schema=schema_of(SCHEMAS[name]), orient="row")
+    return pl.DataFrame(rows, schema=columns.schema(name), orient="row")
 
 
 def write(file: Path, table: pl.DataFrame) -> None:
@@ -165,7 +103,7 @@ def complete(name: str, table: pl.LazyFrame) -> pl.LazyFrame:
     import polars as pl
 
     there = table.collect_schema().names()
-    absent = {column: kind for column, kind in schema_of(SCHEMAS[name]).items() if column not in there}
+    absent = {column: kind for column, kind in columns.schema(name).items() if column not in there}
     return table.with_columns(pl.lit(None, kind).alias(column) for column, kind in absent.items())
 
 

@@ -17,7 +17,7 @@ DOOR = "harness"
 
 FLOORS = (
     # Records, errors, figures: they import nothing of ours.
-    ("core", "errors", "progress", "sections", "settings", "statistics"),
+    ("columns", "core", "errors", "progress", "sections", "settings", "statistics"),
     # The ground: files and logs, retries, numbers in words, estimates.
     ("estimates", "files", "numerals", "retrying"),
     ("run_log", "tables"),
@@ -31,8 +31,8 @@ FLOORS = (
         "language.surface",
         "language.trees",
     ),
-    ("language.differences", "language.entities", "language.person_names", "models.wire"),
-    ("language.mentions", "models.contract"),
+    ("dialect", "language.differences", "language.entities", "language.person_names"),
+    ("language.mentions", "model"),
     # The door of suites and models.
     ("plugins",),
     # Edges: files, parsers, models, the response cache.

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 import tomli_w
 
@@ -21,7 +20,7 @@ from harness.answering.plan import Planner
 from harness.answering.reading import Reader
 from harness.answering.runner import Runner
 from harness.config import RunConfig
-from harness.core import Case, Document, DocumentOptions, Task, canonical
+from harness.core import Case, Document, DocumentOptions, JsonObject, Task, canonical
 from harness.documents.shortening import TOKENS_A_MUTANT_ADDS, Shortener
 from harness.errors import ConfigError, ModelError, TaskError
 from harness.estimates import prompt_bound, text_bound
@@ -46,7 +45,7 @@ class Audit:
     total: int
     too_long: int
     shortener: Shortener
-    identity: dict[str, Any]
+    identity: JsonObject
 
     def documents(self) -> Iterator[Document]:
         """The texts, those that do not fit the model shortened; none for a suite that makes its own."""

@@ -14,7 +14,7 @@ import platform
 import socket
 import sys
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing, contextmanager, redirect_stdout
 from functools import cached_property
 from pathlib import Path
@@ -26,7 +26,7 @@ from harness import __version__
 from harness.audit import generation
 from harness.audit.assembly import Audit, make_suite
 from harness.config import RunConfig
-from harness.core import Document
+from harness.core import Document, JsonObject
 from harness.errors import ConfigError, HarnessError, RunError
 from harness.folder import RunFolder
 from harness.plugins import Suite
@@ -158,7 +158,7 @@ class Maker:
     such as a suite that is not the driver's by its ``identity``, comes back as the row's ``error``.
     """
 
-    def __init__(self, config: RunConfig, identity: Mapping[str, Any], folder: str) -> None:
+    def __init__(self, config: RunConfig, identity: JsonObject, folder: str) -> None:
         self._config = config
         self._identity = identity
         if Path(folder).is_dir():
@@ -196,7 +196,7 @@ class Maker:
         return suite
 
 
-def _identity(suite: Suite) -> dict[str, Any]:
+def _identity(suite: Suite) -> JsonObject:
     return {**suite.identity, "version": __version__}
 
 

@@ -1,4 +1,4 @@
-"""The command line: thin, one module a command, each imported only when it is used."""
+"""The command line: a thin layer with one module per command, imported only when the command runs."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from difflib import get_close_matches
 import click
 
 COMMANDS = {
-    "run": "Audit a model on texts: the main job.",
-    "plan": "Count what a run would make and send; send nothing.",
-    "generate": "Write the cases of a run and stop.",
-    "check": "One text, every version of it, every answer, side by side.",
-    "report": "Render a run's report again.",
-    "explain": "Say which words make the answers of a run change.",
-    "compare": "Two or more runs, or score files, side by side.",
-    "fluency": "Say how fluent a run's originals and mutants are.",
-    "coverage": "Say how many neurons of a classifier a run reaches.",
-    "review": "A sheet of a run's texts for annotators, and what they say of them.",
-    "tasks": "List tasks; with a NAME, show its prompt as it is sent.",
+    "run": "Audit a model on texts. This is the main command.",
+    "plan": "Count what a run would generate and send, without sending anything.",
+    "generate": "Generate and write the cases of a run, then stop.",
+    "check": "Show every version of one text and its answer, side by side.",
+    "report": "Render the report of a run again.",
+    "explain": "Explain which words make the answers of a run change.",
+    "compare": "Compare two or more runs, or score files, side by side.",
+    "fluency": "Measure how fluent the originals and mutants of a run are.",
+    "coverage": "Measure how many neurons of a classifier a run reaches.",
+    "review": "Export texts of a run for human annotators; import their ratings.",
+    "tasks": "List tasks; with NAME, show its prompt as it is sent.",
     "suites": "List test methods.",
     "models": "List systems under test.",
     "lexicon": "List, show, validate or import bias dictionaries.",
     "grammar": "Learn a reference grammar from a treebank.",
-    "cache": "Look into, prune, export or import the response cache.",
-    "export-batch": "Write a run's missing requests as a batch file.",
-    "import-batch": "Take the replies of a batch file into the cache.",
-    "doctor": "Say what is installed and what answers.",
-    "serve": "Run a vLLM server with the right flags.",
+    "cache": "Inspect, prune, export or import the response cache.",
+    "export-batch": "Write the missing requests of a run to a batch file.",
+    "import-batch": "Import the replies of a batch into the cache.",
+    "doctor": "Check the installation and whether the model answers.",
+    "serve": "Run a vLLM server with the flags that audits need.",
 }
 
 
@@ -41,18 +41,23 @@ class Lazy(click.Group):
     """A group whose commands are imported when called, so that ``--help`` is quick."""
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run the command. Where its reader is gone it ends as a shell expects, and never with 1, which says
-        that a gate was crossed."""
+        """Run the command.
+
+        If the reader of its output is gone, exit as a shell expects; never with 1, which means that a gate
+        was crossed.
+        """
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is flushed at the end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
             raise click.exceptions.Exit(CLOSED_PIPE) from None
 
     def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import and return a command; None if there is none of this name."""
         if cmd_name not in COMMANDS:
             return None
         module = importlib.import_module(f"harness.cli.{cmd_name.replace('-', '_')}")
@@ -62,14 +67,16 @@ class Lazy(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Resolve a command, suggesting the closest names for an unknown one."""
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
             close = " or ".join(map(repr, get_close_matches(args[0], COMMANDS)))
-            meant = f" Did you mean {close}?" if close else ""
-            raise click.UsageError(f"No such command {args[0]!r}.{meant}", ctx) from error
+            suggestion = f" Did you mean {close}?" if close else ""
+            raise click.UsageError(f"No such command {args[0]!r}.{suggestion}", ctx) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands without importing any of them."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
@@ -77,11 +84,11 @@ class Lazy(click.Group):
 @click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="hinter-harness", prog_name="hinter")
 def app() -> None:
-    """Find the biases of language models that accuracy hides, and that single-attribute tests miss.
+    """Find biases of language models that accuracy hides and single-attribute tests miss.
 
-    Exit codes: 0 done; 1 a --fail-above gate was crossed; 2 bad usage, configuration or input;
-    3 partial, or too few answers to decide the gate; 70 a fault of hinter's own; 130 interrupted, the same
-    command resumes.
+    Exit codes: 0 success; 1 a --fail-above gate was crossed; 2 bad usage, configuration or input;
+    3 partial run, or too few answers to decide the gate; 70 internal error; 130 interrupted (run the same
+    command again to resume).
     """
 
 
@@ -90,9 +97,9 @@ DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EM
 
 
 def main() -> None:
-    """Run a command; what is wrong is one line on standard error.
+    """Run a command and report an error as one line on standard error.
 
-    What the user can mend ends with exit code 2, a fault of ours with ``FAULT``.
+    Errors that the user can fix exit with code 2, internal errors with ``FAULT``.
     """
     from harness.errors import HarnessError
 
@@ -107,7 +114,7 @@ def main() -> None:
         click.echo(f"hinter: {' '.join(error.format_message().split())}{hint}", err=True)
         sys.exit(2)
     except HarnessError as error:
-        first, _, log = str(error).partition("\n")  # what follows is a server's log, as it wrote it
+        first, _, log = str(error).partition("\n")  # the other lines are a server's log, verbatim
         click.echo(f"hinter: {' '.join(first.split())}" + (f"\n{log}" if log else ""), err=True)
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
@@ -124,7 +131,7 @@ def main() -> None:
 
 
 def _fault(error: Exception) -> str:
-    """A fault of ours in one line, which says where its traceback is."""
+    """Return one line for an internal error that says where its traceback is."""
     from harness import run_log
 
     return f"internal error: {run_log.summary(error)} ({run_log.traced(error)}); please report it"

@@ -23,7 +23,7 @@ SHORT = 12
 
 
 def at(command: Command) -> Command:
-    """Add the option that says which cache."""
+    """Add the option ``--cache``."""
     return click.option(
         "--cache",
         "path",
@@ -35,37 +35,38 @@ def at(command: Command) -> Command:
 
 @click.group("cache")
 def command() -> None:
-    """The response cache: what was answered is not asked, or paid for, again."""
+    """Manage the response cache: a cached request is never sent, or paid for, again."""
 
 
 @command.command("stats")
 @at
-@click.option("--json", "as_json", is_flag=True, help="Print JSON alone on standard output.")
+@click.option("--json", "as_json", is_flag=True, help="Print the statistics as JSON.")
 def stats(path: Path, as_json: bool) -> None:
-    """Count what is kept: replies, tokens and times, by model and endpoint."""
+    """Count the cached replies and their tokens, by model and endpoint."""
     from harness.answering import cache_admin
 
-    found = cache_admin.stats(path)
+    statistics = cache_admin.stats(path)
     if as_json:
-        click.echo(json.dumps(found.as_dict(), indent=2))
+        click.echo(json.dumps(statistics.as_dict(), indent=2))
     else:
-        _tell(found)
+        _show(statistics)
 
 
-def _tell(found: Stats) -> None:
-    tokens = found.tokens
-    click.echo(f"{found.file}: {found.bytes / 1e6:,.1f} MB, {found.replies:,} replies")
-    if found.oldest is not None and found.newest is not None:
-        click.echo(f"  kept       {_time(found.oldest)} to {_time(found.newest)}")
+def _show(statistics: Stats) -> None:
+    tokens = statistics.tokens
+    click.echo(f"{statistics.file}: {statistics.bytes / 1e6:,.1f} MB, {statistics.replies:,} replies")
+    oldest, newest = statistics.oldest, statistics.newest
+    if oldest is not None and newest is not None:
+        click.echo(f"  stored     {_time(oldest)} to {_time(newest)}")
     click.echo(
         f"  tokens     {tokens.prompt:,} prompt ({tokens.cached:,} cached), {tokens.completion:,} completion"
     )
-    if found.expected:
-        click.echo(f"  expected   {found.expected:,} requests handed to batch jobs")
-    for one in found.models:
+    if statistics.expected:
+        click.echo(f"  expected   {statistics.expected:,} requests awaiting a batch job")
+    for model in statistics.models:
         click.echo(
-            f"  {one.replies:>9,}  {one.name}{' at ' + one.endpoint if one.endpoint else ''}: "
-            f"{one.tokens.prompt:,} prompt, {one.tokens.completion:,} completion tokens"
+            f"  {model.replies:>9,}  {model.name}{' at ' + model.endpoint if model.endpoint else ''}: "
+            f"{model.tokens.prompt:,} prompt, {model.tokens.completion:,} completion tokens"
         )
 
 
@@ -78,38 +79,38 @@ def _time(seconds: float) -> str:
 @click.argument("other", metavar="[KEY]", required=False)
 @at
 def explain(request_: str, other: str | None, path: Path) -> None:
-    """Say which fields differ between two requests: why one was not found in the cache.
+    """Show which fields differ between two requests, to explain why one was not found in the cache.
 
-    A KEY may be its first characters. With one KEY, or the JSON of a request (a FILE, or - for standard
-    input), the other request is the nearest that is kept.
+    A KEY may be shortened to its first characters. Given one KEY, or the JSON of a request (a FILE, or - for
+    standard input), compare it with the most similar cached request.
     """
     from harness.answering import cache_admin, payloads
 
     with cache_admin.opened(path) as db:
         if request_ == "-" or (not cache_admin.KEY.fullmatch(request_) and Path(request_).is_file()):
             source = "standard input" if request_ == "-" else request_
-            one = cache_admin.parse_request(_read(request_), source)
+            request = cache_admin.parse_request(_read(request_), source)
         else:
-            one = cache_admin.find(db, path, request_)
-        kept = cache_admin.find(db, path, other) if other else cache_admin.nearest(db, one)
+            request = cache_admin.find(db, path, request_)
+        stored = cache_admin.find(db, path, other) if other else cache_admin.nearest(db, request)
         if (
             not other
-            and one.state == "asked"
-            and db.execute("SELECT 1 FROM replies WHERE key = ?", [one.key]).fetchone()
+            and request.state == "asked"
+            and db.execute("SELECT 1 FROM replies WHERE key = ?", [request.key]).fetchone()
         ):
-            click.echo(f"{one.key} is kept: this request is answered from the cache")
+            click.echo(f"{request.key} is cached: this request is answered from the cache")
             return
-    if one.state == "expected":
-        click.echo(f"{one.key} was handed to a batch job and is not answered yet")
-    if kept is None:
-        click.echo(f"{one.key}: nothing else is kept in {path}")
+    if request.state == "expected":
+        click.echo(f"{request.key} was handed to a batch job and has not been answered yet")
+    if stored is None:
+        click.echo(f"{request.key}: {path} holds no other request")
     elif other:
-        names = (f"in {one.key[:SHORT]}", f"in {kept.key[:SHORT]}")
-        lines = payloads.differences(one.payload, kept.payload, names)
-        click.echo("\n".join(lines) or f"{one.key}: the same request")
+        names = (f"in {request.key[:SHORT]}", f"in {stored.key[:SHORT]}")
+        lines = payloads.differences(request.payload, stored.payload, names)
+        click.echo("\n".join(lines) or f"{request.key}: the same request")
     else:
-        click.echo(f"{one.key} against the nearest kept request, {kept.key}:")
-        click.echo("\n".join(payloads.differences(kept.payload, one.payload, ("kept", "asked"))))
+        click.echo(f"{request.key} compared with the most similar cached request, {stored.key}:")
+        click.echo("\n".join(payloads.differences(stored.payload, request.payload, ("kept", "asked"))))
 
 
 def _read(name: str) -> bytes:
@@ -123,11 +124,15 @@ def _read(name: str) -> bytes:
 
 @command.command("prune")
 @at
-@click.option("--older-than", required=True, help="An age, 30d or 12h (m, h, d, w), or a date, 2026-01-31.")
-@click.option("--model", help="Only replies of the model of this name.")
-@click.option("--dry-run", is_flag=True, help="Say how many, delete nothing.")
+@click.option(
+    "--older-than",
+    required=True,
+    help="An age like 30d or 12h (m, h, d, w), or a date like 2026-01-31.",
+)
+@click.option("--model", help="Delete only replies of the model with this name.")
+@click.option("--dry-run", is_flag=True, help="Count the replies without deleting them.")
 def prune(path: Path, older_than: str, model: str | None, dry_run: bool) -> None:
-    """Delete old replies and give their space back; what is deleted is asked, and paid for, again."""
+    """Delete old replies and reclaim their space; their requests are sent, and paid for, again if needed."""
     from harness.answering import cache_admin
 
     count = cache_admin.prune(path, _moment(older_than), model, dry_run)
@@ -135,16 +140,16 @@ def prune(path: Path, older_than: str, model: str | None, dry_run: bool) -> None
 
 
 def _moment(text: str) -> float:
-    """The time that an age or a date stands for, in seconds since 1970."""
+    """Return the time of an age or a date, in seconds since 1970."""
     now = time.time()
     if age := re.fullmatch(r"(\d{1,6})([mhdw])", text):
         return now - int(age[1]) * SECONDS[age[2]]
     try:
         moment = datetime.strptime(text, "%Y-%m-%d").timestamp()
     except (ValueError, OverflowError, OSError):
-        raise click.BadParameter(f"{text!r} is neither an age as 30d nor a date as 2026-01-31") from None
+        raise click.BadParameter(f"{text!r} is neither an age like 30d nor a date like 2026-01-31") from None
     if moment > now:
-        raise click.BadParameter(f"{text} is in the future: everything would be deleted (0m says so)")
+        raise click.BadParameter(f"{text} is in the future: use 0m if you want to delete everything")
     return moment
 
 
@@ -152,7 +157,7 @@ def _moment(text: str) -> float:
 @click.argument("file")
 @at
 def export(file: str, path: Path) -> None:
-    """Write every reply with its request to FILE (- for standard output), one JSON a line."""
+    """Write every reply with its request to FILE (- for standard output) as JSON lines."""
     from harness.answering import cache_admin
     from harness.errors import CacheError
 
@@ -172,7 +177,7 @@ def export(file: str, path: Path) -> None:
 
 
 def _replace(target: Path, lines: Iterable[bytes]) -> int:
-    """Write ``lines`` to ``target``, whole or not at all, and return how many there were."""
+    """Write ``lines`` to ``target``, all or none of them, and return their number."""
     from harness import files
 
     with files.replacing(target) as unfinished, unfinished.open("wb") as file:
@@ -191,16 +196,16 @@ def _pour(lines: Iterable[bytes], write: Callable[[bytes], object]) -> int:
 @click.argument("file")
 @at
 def import_(file: str, path: Path) -> None:
-    """Add the replies of an export (FILE, or - for standard input); what is kept already stays."""
+    """Add the replies of an export (FILE, or - for standard input); cached replies are never overwritten."""
     from harness.answering import cache_admin
     from harness.errors import CacheError
 
     if file == "-":
-        added, given = cache_admin.import_(path, sys.stdin.buffer, "standard input")
+        added, total = cache_admin.import_(path, sys.stdin.buffer, "standard input")
     else:
         try:
             with Path(file).open("rb") as lines:
-                added, given = cache_admin.import_(path, lines, file)
+                added, total = cache_admin.import_(path, lines, file)
         except OSError as error:
             raise CacheError(f"{file}: {error.strerror}") from error
-    click.echo(f"{added:,} replies imported into {path}, {given - added:,} were kept already", err=True)
+    click.echo(f"{added:,} replies imported into {path}, {total - added:,} were already cached", err=True)

@@ -22,7 +22,7 @@ EXPLAINED = 5
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One version of the text: what was changed, what was answered, and what that shows."""
+    """One version of the text: its changes, its answer, and the verdict."""
 
     role: str
     changes: tuple[str, ...]
@@ -34,11 +34,11 @@ class Version:
 
 @click.command("check", cls=Configured, config=False)
 @click.argument("text")
-@click.option("--config", "config_file", help="A configuration, TOML.")
-@click.option("--explain", is_flag=True, help=f"Say which words decide, for {EXPLAINED} flips at most.")
+@click.option("--config", "config_file", help="A configuration file (TOML).")
+@click.option("--explain", is_flag=True, help=f"Explain which words decide, for at most {EXPLAINED} flips.")
 @click.option("--json", "as_json", is_flag=True, help="Print every version as JSON.")
 def command(text: str, config_file: str | None, explain: bool, as_json: bool, **options: object) -> int:
-    """Ask about TEXT ("-": standard input) and all its mutants, and show every answer side by side."""
+    """Ask about TEXT (- for standard input) and all its mutants, and show the answers side by side."""
     import asyncio
 
     from harness.audit import pipeline
@@ -61,12 +61,12 @@ def command(text: str, config_file: str | None, explain: bool, as_json: bool, **
         _show(list(versions.values()))
         _show_explanations(list(explanations.values()))
     else:
-        click.echo(f"suite {config.suite!r} makes no version of this text", err=True)
+        click.echo(f"suite {config.suite!r} generates no version of this text", err=True)
     return 0
 
 
 def _explained(config: RunConfig, checked: Checked) -> dict[str, JsonObject]:
-    """The explanations of the first flips, by case."""
+    """Return the explanations of the first flips, by case."""
     import asyncio
 
     from harness.studies.explaining.run import explain_checked

@@ -17,21 +17,23 @@ if TYPE_CHECKING:
 
 @click.command("compare")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN RUN…", type=click.Path(path_type=Path))
-@click.option("--corpus", type=click.Path(path_type=Path), help="The corpus of score files, TOML [the EEC].")
 @click.option(
-    "--out", type=click.Path(path_type=Path), help="Write comparison.html and .json to this folder."
+    "--corpus", type=click.Path(path_type=Path), help="The corpus of the score files (TOML) [the EEC]."
+)
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Write comparison.html and comparison.json to this folder."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print comparison.json on standard output.")
 def command(runs: tuple[Path, ...], corpus: Path | None, out: Path | None, as_json: bool) -> None:
-    """Two or more runs side by side: models on the same cases, or suites on one model.
+    """Compare two or more runs side by side: models on the same cases, or suites on one model.
 
-    RUN is the folder of a run. Runs of the suite eec with scores are compared as the paper compares systems;
-    with them, or alone, RUN may be a score file: CSV or TSV with the corpus's ids and a score.
+    RUN is a run folder. Runs of the suite eec with scores are compared in the way its paper compares systems;
+    RUN may then also be a score file: a CSV or TSV with the ids of the corpus and a score.
     """
     from harness.report import terminal
 
     if len(runs) < 2:
-        raise click.UsageError("give two or more runs")
+        raise click.UsageError("name at least two runs")
     compared = _compared(runs, corpus)
     terminal.show_sections(compared.headline, compared.sections, stderr=as_json)
     text = json.dumps(compared.to_json(), ensure_ascii=False, indent=1)
@@ -59,9 +61,9 @@ def _compared(paths: Sequence[Path], corpus: Path | None) -> Comparison:
     from harness.errors import RunError
 
     if twice := next((path for i, path in enumerate(paths) if path.resolve() in _resolved(paths[:i])), None):
-        raise RunError(f"{twice} is given twice")
+        raise RunError(f"{twice} is named twice")
     if absent := next((path for path in paths if not path.exists()), None):
-        raise RunError(f"{absent}: there is no such run or score file")
+        raise RunError(f"{absent}: no such run or score file")
     files = [path for path in paths if path.is_file()]
     by_path = {
         path: _run(path, name) for path, name in zip(paths, names(paths), strict=True) if path not in files
@@ -89,12 +91,12 @@ def _run(path: Path, name: str) -> Run:
     folder = RunFolder.ended(path)
     figures = summary.read(folder.summary)
     if not (path / "verdicts.parquet").is_file():
-        raise RunError(f"{path} has no verdicts.parquet: the same command makes it again")
+        raise RunError(f"{path} has no verdicts.parquet: run the same command again to restore it")
     return Run(name, figures, folder.scan("verdicts"))
 
 
 def names(paths: Sequence[Path]) -> list[str]:
-    """What each of different runs is called: the last part of its path, more of it where two end alike."""
+    """Return a distinct name for each run: the shortest path ending that tells all of them apart."""
     resolved = _resolved(paths)
     longest = max(len(path.parts) for path in resolved)
     shortened = (["/".join(path.parts[-n:]) for path in resolved] for n in range(1, longest + 1))
@@ -106,7 +108,7 @@ def _resolved(paths: Sequence[Path]) -> list[Path]:
 
 
 def _by_scores(paths: Sequence[Path], runs: Mapping[Path, Run], corpus: Path | None) -> Comparison | None:
-    """Runs with scores and score files, compared as their suite does; None where runs have no scores."""
+    """Compare runs with scores and score files in their suite's way; None if the runs have no scores."""
     from harness import registry
     from harness.errors import RunError
     from harness.report.comparison import SCHEMA, Comparison
@@ -125,7 +127,7 @@ def _by_scores(paths: Sequence[Path], runs: Mapping[Path, Run], corpus: Path | N
             continue
         if others := [path for path in runs if path not in scored]:
             raise RunError(
-                f"{others[0]} has no scores of the suite {suite}: give it with other runs, not score files"
+                f"{others[0]} has no scores of the suite {suite}: compare it with runs, not with score files"
             )
         systems = [
             _system(path, name, path in scored) for path, name in zip(paths, names(paths), strict=True)
@@ -135,7 +137,7 @@ def _by_scores(paths: Sequence[Path], runs: Mapping[Path, Run], corpus: Path | N
 
 
 def _system(path: Path, name: str, run: bool) -> ScoredSystem:
-    """A run with its suite, from its resolved configuration, and its scores; or a score file."""
+    """Return a run with its suite (from its resolved configuration) and scores, or a score file."""
     import polars as pl
 
     from harness import config

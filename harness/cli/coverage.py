@@ -18,11 +18,23 @@ if TYPE_CHECKING:
 @click.command("coverage")
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--model", required=True, help="The classifier: transformers:NAME_OR_FOLDER.")
-@click.option("--reference", required=True, help="Texts like those it was trained on, which give the bounds.")
-@click.option("--text-column", help="The column of the reference's text.")
-@click.option("--limit", type=click.IntRange(1), default=1000, show_default=True, help="Texts of each kind.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Which texts, and in what order.")
-@click.option("--out", type=click.Path(path_type=Path), help="A folder for the figures [the first RUN].")
+@click.option("--reference", required=True, help="Texts like its training data, which set the bounds.")
+@click.option("--text-column", help="The text column of the reference file.")
+@click.option(
+    "--limit",
+    type=click.IntRange(1),
+    default=1000,
+    show_default=True,
+    help="Use at most N texts of each run and of the reference.",
+)
+@click.option(
+    "--seed", type=int, default=0, show_default=True, help="Seed for the choice and order of the texts."
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="The folder for coverage.html and coverage.json [the first RUN].",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print coverage.json on standard output.")
 def command(
     runs: tuple[Path, ...],
@@ -34,9 +46,9 @@ def command(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Say how many neurons of a classifier the texts of RUN... drive beyond the bounds of reference texts.
+    """Count the neurons of a classifier that texts of each RUN drive beyond the bounds of reference texts.
 
-    BoundCov and SActCov (S²LCT, Equations 1 and 2), with curves by the number of texts.
+    Reports BoundCov and SActCov (S²LCT, Equations 1 and 2) with curves by the number of texts.
     """
     from harness import files
     from harness.cli.progress import counted
@@ -47,12 +59,12 @@ def command(
 
     if not model.startswith(PREFIX):
         raise click.UsageError(
-            f"--model {model}: only a classifier of {PREFIX}NAME_OR_FOLDER shows its neurons"
+            f"--model {model}: neurons can only be read from a classifier, {PREFIX}NAME_OR_FOLDER"
         )
     suites = {str(run): _texts(RunFolder.with_cases(run), limit, seed) for run in runs}
-    known = _reference(reference, text_column, limit, seed)
+    baseline = _reference(reference, text_column, limit, seed)
     with counted("texts read") as progress:
-        measured = coverage.measure(Neurons(model), known, suites, progress)
+        measured = coverage.measure(Neurons(model), baseline, suites, progress)
     folder = out or runs[0]
     folder.mkdir(parents=True, exist_ok=True)
     plain = json.dumps(measured.to_json(), indent=1, ensure_ascii=False)
@@ -62,11 +74,11 @@ def command(
         click.echo(plain)
     else:
         _show(measured)
-        click.echo(f"shown in {folder / 'coverage.html'}", err=True)
+        click.echo(f"Page: {folder / 'coverage.html'}", err=True)
 
 
 def _texts(folder: RunFolder, limit: int, seed: int) -> list[str]:
-    """At most ``limit`` of the distinct valid texts of a run, in an order by chance."""
+    """Return at most ``limit`` distinct valid texts of a run in random order."""
     import polars as pl
 
     cases = folder.scan("cases").filter("valid")
@@ -78,13 +90,12 @@ def _texts(folder: RunFolder, limit: int, seed: int) -> list[str]:
 
 
 def _reference(path: str, text_column: str | None, limit: int, seed: int) -> list[str]:
-    """At most ``limit`` texts of a file; whatever labels they have play no part."""
+    """Return at most ``limit`` texts of a file, ignoring any labels."""
     from harness import documents
     from harness.core import DocumentOptions
 
     options = DocumentOptions(path=path, text_column=text_column)
-    found = documents.read(options, (), adapt=_unlabelled)
-    texts = [document.text for document in found]
+    texts = [document.text for document in documents.read(options, (), adapt=_unlabelled)]
     return random.Random(seed).sample(texts, min(limit, len(texts)))
 
 

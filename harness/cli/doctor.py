@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,8 +19,8 @@ PACKAGES = ("hinter-harness", "spacy", "polars", "openai", "httpx2", "xllamacpp"
 
 
 @click.command("doctor", cls=Configured)
-def command(config_file: str | None, **options: Any) -> int:
-    """Say what is installed, which parsers load, and whether the model answers one question."""
+def command(config_file: str | None, **options: object) -> int:
+    """Check what is installed, which parsers load, and whether the model answers a question."""
     from harness import registry
     from harness.audit.assembly import kit
     from harness.plugins import Check
@@ -47,7 +47,7 @@ def _passes(check: Check) -> bool:
 
 
 def _parsers() -> None:
-    """What --parser may be on this machine; one that is not here is no failure."""
+    """List the values of --parser that work on this machine; a missing parser is not a failure."""
     from harness.language import parsers
 
     for name, why_not in parsers.available():

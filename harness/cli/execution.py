@@ -1,4 +1,4 @@
-"""Running the pipeline from a terminal: progress, a log, and Ctrl-C that is answered at once."""
+"""Run the pipeline from a terminal, with progress, logging and an immediate response to Ctrl-C."""
 
 from __future__ import annotations
 
@@ -26,29 +26,34 @@ REFRESH_SECONDS = 0.25
 
 
 def audit(config: RunConfig, overwrite: bool, quiet: bool) -> pipeline.Finished:
-    """``pipeline.audit`` with progress on standard error."""
+    """Run ``pipeline.audit`` with progress on standard error, unless ``quiet``."""
     logging.basicConfig(level=logging.WARNING, format="hinter: %(message)s", stream=sys.stderr)
     return stoppable(_audit(config, overwrite, quiet), "answered")
 
 
-def stoppable(work: Coroutine[object, object, Result], kept: str) -> Result:
-    """What ``work`` gives. Ctrl-C cancels it, which is said at once; a second one ends the process.
+def stoppable(work: Coroutine[object, object, Result], progress: str) -> Result:
+    """Run ``work`` and return its result; Ctrl-C cancels it, and a second one ends the process.
 
-    ``kept`` says what is on disk then. Raises ``click.Abort`` where a cancelled ``work`` gives nothing.
+    ``progress`` is a participle for what is on disk by then, such as ``answered``. Raises ``click.Abort`` if
+    the cancelled ``work`` returns nothing.
     """
     try:
-        return asyncio.run(_interruptible(work, kept))
+        return asyncio.run(_interruptible(work, progress))
     except asyncio.CancelledError:
         raise click.Abort from None
 
 
-async def _interruptible(work: Coroutine[object, object, Result], kept: str) -> Result:
+async def _interruptible(work: Coroutine[object, object, Result], progress: str) -> Result:
     task = asyncio.create_task(work)
 
     def interrupt() -> None:
+        """Cancel the work, or end the process if that is already under way."""
         if task.cancelling():
             os._exit(130)
-        print(f"hinter: stopping; what was {kept} is kept (Ctrl-C again to quit at once)", file=sys.stderr)
+        print(
+            f"hinter: stopping; everything {progress} so far is saved (Ctrl-C again to quit at once)",
+            file=sys.stderr,
+        )
         task.cancel()
 
     loop = asyncio.get_running_loop()
@@ -59,33 +64,34 @@ async def _interruptible(work: Coroutine[object, object, Result], kept: str) -> 
 
 
 async def _audit(config: RunConfig, overwrite: bool, quiet: bool) -> pipeline.Finished:
-    shown: list[pipeline.RunState] = []
+    states: list[pipeline.RunState] = []
     show = _bar if sys.stderr.isatty() else _lines
-    with contextlib.nullcontext() if quiet else show(shown, asyncio.get_running_loop()):
-        return await pipeline.audit(config, shown.append, overwrite)
+    with contextlib.nullcontext() if quiet else show(states, asyncio.get_running_loop()):
+        return await pipeline.audit(config, states.append, overwrite)
 
 
 def describe(progress: pipeline.RunState, seconds: float) -> str:
-    """What was sent, at what rate, and what it has cost so far."""
+    """Return the numbers of requests, their rate and their cost so far, ``seconds`` after the start."""
     if progress.note:
         return progress.note
     counts = progress.counts
-    said = f"{counts.sent} sent ({counts.sent / max(seconds, 1e-9):.1f}/s), {counts.cached} cached"
+    line = f"{counts.sent} sent ({counts.sent / max(seconds, 1e-9):.1f}/s), {counts.cached} cached"
     if counts.failed:
-        said += f", {counts.failed} failed"
+        line += f", {counts.failed} failed"
     tokens = counts.prompt_tokens + counts.completion_tokens
     if tokens:
-        said += f", {tokens / 1000:.0f}k tokens"
+        line += f", {tokens / 1000:.0f}k tokens"
     cost = progress.cost()
-    return said + (f", {cost:.2f} USD" if cost is not None else "")
+    return line + (f", {cost:.2f} USD" if cost is not None else "")
 
 
 @contextlib.contextmanager
 def _every(seconds: float, loop: asyncio.AbstractEventLoop, act: Callable[[], None]) -> Iterator[None]:
-    """Call ``act`` every so many seconds while the block runs."""
+    """Call ``act`` every ``seconds`` while the block runs."""
     handle: asyncio.TimerHandle | None = None
 
     def tick() -> None:
+        """Act, and schedule the next call."""
         nonlocal handle
         act()
         handle = loop.call_later(seconds, tick)
@@ -98,7 +104,7 @@ def _every(seconds: float, loop: asyncio.AbstractEventLoop, act: Callable[[], No
 
 
 @contextlib.contextmanager
-def _bar(shown: list[pipeline.RunState], loop: asyncio.AbstractEventLoop) -> Iterator[None]:
+def _bar(states: list[pipeline.RunState], loop: asyncio.AbstractEventLoop) -> Iterator[None]:
     started = time.monotonic()
     columns = (
         TextColumn("texts"),
@@ -111,24 +117,26 @@ def _bar(shown: list[pipeline.RunState], loop: asyncio.AbstractEventLoop) -> Ite
         task = bar.add_task("reading texts, parser and lexicon", total=None)
 
         def act() -> None:
-            for progress in shown[:1]:
-                said = describe(progress, time.monotonic() - started)
-                bar.update(task, total=progress.total or None, completed=progress.documents, description=said)
+            """Move the bar."""
+            for state in states[:1]:
+                line = describe(state, time.monotonic() - started)
+                bar.update(task, total=state.total or None, completed=state.documents, description=line)
 
         with _every(REFRESH_SECONDS, loop, act):
             yield
 
 
 @contextlib.contextmanager
-def _lines(shown: list[pipeline.RunState], loop: asyncio.AbstractEventLoop) -> Iterator[None]:
-    """A line now and then, where nobody can see a bar."""
+def _lines(states: list[pipeline.RunState], loop: asyncio.AbstractEventLoop) -> Iterator[None]:
+    """Print a line from time to time, where a bar cannot be shown."""
     started = time.monotonic()
 
     def act() -> None:
-        for progress in shown[:1]:
-            said = describe(progress, time.monotonic() - started)
-            of = f"/{progress.total}" if progress.total else ""  # a suite that makes its texts has no number
-            print(f"texts {progress.documents}{of}: {said}", file=sys.stderr, flush=True)
+        """Print one line."""
+        for state in states[:1]:
+            line = describe(state, time.monotonic() - started)
+            total = f"/{state.total}" if state.total else ""  # unknown if the suite makes its own texts
+            print(f"texts {state.documents}{total}: {line}", file=sys.stderr, flush=True)
 
     with _every(PLAIN_SECONDS, loop, act):
         yield

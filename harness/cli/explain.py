@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli.options import Configured, given
+from harness.cli.options import Configured, explicit
 
 if TYPE_CHECKING:
     from harness.report.explained import Flip
@@ -21,24 +21,26 @@ BUDGET = ("budget.max_requests", "budget.max_cost", "cache")
 @click.command("explain", cls=Configured, config=False, keys=(*MODEL, *BUDGET))
 @click.argument("run", type=click.Path(path_type=Path))
 @click.argument("cases", metavar="[CASE]...", nargs=-1)
-@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="At most N flips.")
+@click.option(
+    "--limit", type=click.IntRange(1), default=20, show_default=True, help="Explain at most N flips."
+)
 @click.option(
     "--probability",
     type=click.FloatRange(0, 1),
     default=0.9,
     show_default=True,
-    help="How sure of its answer the model must be of the words kept.",
+    help="The probability that the model must give its answer from the words kept alone.",
 )
 @click.option(
     "--method",
     type=click.Choice(["occlusion", "lemna", "shap"]),
     default="occlusion",
     show_default=True,
-    help="How words are ranked.",
+    help="How to rank words.",
 )
-@click.option("--mask", default="", help="What stands for a masked word [nothing: it is left out].")
-@click.option("--whole", is_flag=True, help="Words of the whole texts, not of the part: far more requests.")
-@click.option("--json", "as_json", is_flag=True, help="Print what was found on standard output.")
+@click.option("--mask", default="", help="The replacement for a masked word [none: the word is left out].")
+@click.option("--whole", is_flag=True, help="Rank the words of the whole texts: far more requests.")
+@click.option("--json", "as_json", is_flag=True, help="Print the explanations as JSON.")
 def command(
     run: Path,
     cases: tuple[str, ...],
@@ -50,10 +52,10 @@ def command(
     as_json: bool,
     **options: object,
 ) -> int:
-    """Explain the biased cases of the run in folder RUN: those named, or the first that its report shows.
+    """Explain biased cases of the run in folder RUN: each CASE named, or the first ones in its report.
 
-    For each flip, the shortest part of both texts on which the answers still differ, what each of its words
-    contributes to the answer, and which of them are enough to keep it. The report shows them.
+    For each flip, find the shortest part of both texts on which the answers still differ, what each of its
+    words contributes to the answer, and which words suffice to keep it. The report shows the results.
     """
     import asyncio
 
@@ -68,7 +70,7 @@ def command(
 
     folder = RunFolder.ended(run)
     settings = Settings(method, probability, mask, whole)
-    configured = config.load(folder.path / "run.toml", given(options))
+    configured = config.load(folder.path / "run.toml", explicit(options))
     with counted("flips explained") as progress:
         explanations = asyncio.run(explain(folder, configured, settings, cases, limit, progress))
     pipeline.render(folder, summary.read(folder.summary))
@@ -79,10 +81,13 @@ def command(
         click.echo("\n".join(_lines(flips)))
         requests = explanations["requests"]
         click.echo(f"{requests['sent']} requests sent, {requests['cached']} from the cache", err=True)
-        click.echo(f"shown in {folder.path / 'report.html'}", err=True)
+        click.echo(f"Report: {folder.path / 'report.html'}", err=True)
     partial = [flip for flip in flips if flip.status == "partial"]
     if partial:
-        click.echo(f"partial: {len(partial)} flips, {partial[0].reason}; the same command goes on", err=True)
+        click.echo(
+            f"partial: {len(partial)} flips, {partial[0].reason}; run the same command again to continue",
+            err=True,
+        )
     return 3 if partial or explanations["requests"]["failed"] else 0
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import click
 
@@ -12,13 +11,13 @@ from harness.cli.options import Configured, configuration
 
 @click.command("export-batch", cls=Configured)
 @click.argument("file", type=click.Path(dir_okay=False))
-@click.option("--again", is_flag=True, help="Also what an earlier batch file is still to bring.")
+@click.option("--again", is_flag=True, help="Include requests still awaited from an earlier batch file.")
 @click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
-def command(file: str, config_file: str | None, again: bool, as_json: bool, **options: Any) -> None:
-    """Write a run's missing requests to FILE, as JSON lines; send nothing.
+def command(file: str, config_file: str | None, again: bool, as_json: bool, **options: object) -> None:
+    """Write the missing requests of a run to FILE as JSON lines, without sending anything.
 
-    FILE is for `vllm run-batch`, the OpenAI Batch API, and all that read the same lines. `hinter
-    import-batch` takes the answers in, and `hinter run` with the same options then finds them.
+    FILE is for `vllm run-batch`, the OpenAI Batch API and compatible services. `hinter import-batch` imports
+    the answers, and `hinter run` with the same options then uses them.
     """
     import asyncio
     from pathlib import Path
@@ -29,12 +28,12 @@ def command(file: str, config_file: str | None, again: bool, as_json: bool, **op
     if as_json:
         click.echo(json.dumps(counts))
         return
-    for written in counts["files"]:
-        click.echo(f"{written['path']}: {written['requests']:,} requests")
-    click.echo(f"{counts['requests']:,} written, {counts['cached']:,} in the cache already")
+    for part in counts["files"]:
+        click.echo(f"{part['path']}: {part['requests']:,} requests")
+    click.echo(f"{counts['requests']:,} written, {counts['cached']:,} already cached")
     if counts["expected"]:
-        click.echo(f"{counts['expected']:,} left to earlier batch files (--again writes them too)")
+        click.echo(f"{counts['expected']:,} awaited from earlier batch files (use --again to include them)")
     if counts["stopped"]:
         click.echo(f"stopped: {counts['stopped']}")
     if counts["choices"] == "none":
-        click.echo("answers are not held to the labels: [model] choices says how the server can be told to")
+        click.echo("answers are not limited to the labels: set [model] choices to what the server supports")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli.options import Configured, given
+from harness.cli.options import Configured, explicit
 
 if TYPE_CHECKING:
     from harness.folder import RunFolder
@@ -20,16 +21,25 @@ MODEL = ("model.name", "model.model_file", "model.base_url", "model.api_key_env"
 
 @click.command("fluency", cls=Configured, config=False, keys=MODEL)
 @click.argument("run", type=click.Path(path_type=Path))
-@click.option("--languagetool", metavar="URL", help="Count LanguageTool's matches instead.")
-@click.option("--limit", type=click.IntRange(1), default=200, show_default=True, help="Texts of each kind.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Which texts are drawn.")
+@click.option(
+    "--languagetool", metavar="URL", help="Count the matches of the LanguageTool server at URL instead."
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(1),
+    default=200,
+    show_default=True,
+    help="Score at most N texts of each kind.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed for the choice of the texts.")
 @click.option("--json", "as_json", is_flag=True, help="Print fluency.json on standard output.")
 def command(
     run: Path, languagetool: str | None, limit: int, seed: int, as_json: bool, **options: object
 ) -> int:
-    """Say how fluent the texts of the run in folder RUN are: originals, valid and discarded mutants.
+    """Measure how fluent the originals, valid mutants and discarded mutants of the run in folder RUN are.
 
-    By their likelihood under the model audited or another one (--model, --base-url), or by LanguageTool.
+    Fluency is the likelihood under the audited model or another one (--model, --base-url), or the number of
+    LanguageTool matches.
     """
     from harness.cli.progress import counted
     from harness.folder import RunFolder
@@ -37,22 +47,22 @@ def command(
     from harness.studies import fluency
 
     folder = RunFolder.with_cases(run)
-    judge = _judge(folder, languagetool, given(options))
+    judge = _judge(folder, languagetool, explicit(options))
     with counted("texts scored") as progress:
-        made = asyncio.run(fluency.measure(folder, judge, limit, seed, progress))
-    measured = report.Fluency.model_validate(made)
-    click.echo(json.dumps(made, ensure_ascii=False) if as_json else "\n".join(report.lines(measured)))
+        figures = asyncio.run(fluency.measure(folder, judge, limit, seed, progress))
+    measured = report.Fluency.model_validate(figures)
+    click.echo(json.dumps(figures, ensure_ascii=False) if as_json else "\n".join(report.lines(measured)))
     return 3 if measured.failed else 0
 
 
-def _judge(folder: RunFolder, url: str | None, model: dict[str, str]) -> Scorer:
-    """LanguageTool, or the run's own model with what was given on top."""
+def _judge(folder: RunFolder, url: str | None, model: Mapping[str, object]) -> Scorer:
+    """Return LanguageTool, or the run's own model with the settings in ``model`` applied."""
     from harness import config
     from harness.errors import ConfigError
     from harness.studies.fluency import sources
 
     if url is not None:
         if model:
-            raise ConfigError("give --languagetool or a model, not both")
+            raise ConfigError("use --languagetool or a model, not both")
         return sources.languagetool(url)
     return sources.scorer(config.load(folder.path / "run.toml", model))

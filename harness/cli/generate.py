@@ -24,10 +24,10 @@ SHOWN_TEMPLATES, SHOWN_CHARACTERS = 3, 200
     "--engine",
     type=click.Choice(["processes", "ray"]),
     default="processes",
-    help="Where the cases are made: here, by --workers processes [processes], or on a Ray cluster.",
+    help="Where to generate: on this machine in --workers processes [processes], or on a Ray cluster.",
 )
-@click.option("--ray-address", help="HOST:PORT of the cluster, or auto [$RAY_ADDRESS; one of this machine].")
-@click.option("--overwrite", is_flag=True, help="Replace a run of other settings in --out.")
+@click.option("--ray-address", help="HOST:PORT of the cluster, or auto [$RAY_ADDRESS, else a local one].")
+@click.option("--overwrite", is_flag=True, help="Replace a run with different settings in --out.")
 @click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
 def command(
     config_file: str | None,
@@ -37,7 +37,7 @@ def command(
     as_json: bool,
     **options: object,
 ) -> None:
-    """Write the cases of a run (cases/*.parquet) and stop; `hinter run` goes on from there."""
+    """Generate the cases of a run (cases/*.parquet) and stop; `hinter run` continues from there."""
     from harness.audit import pipeline
     from harness.cli.execution import stoppable
     from harness.cli.progress import counted
@@ -47,24 +47,24 @@ def command(
         raise click.UsageError("--ray-address needs --engine ray")
     config = configuration(config_file, options)
     with _started(engine, ray_address, config) as start, counted("texts") as watch:
-        generated = stoppable(pipeline.generate(config, overwrite, watch, start), "made")
+        generated = stoppable(pipeline.generate(config, overwrite, watch, start), "generated")
     if as_json:
         click.echo(json.dumps(generated.to_json()))
         return
     cases = generated.cases
     reasons = ", ".join(f"{reason} {number:,}" for reason, number in cases.discarded_by_reason.items())
-    made = wording.made(
+    line = wording.made(
         generated.nouns, generated.documents, generated.eligible, cases.generated, cases.valid
     )
     click.echo(
-        f"{made}, {cases.discarded:,} discarded{f' ({reasons})' if reasons else ''}\n{generated.folder}/cases"
+        f"{line}, {cases.discarded:,} discarded{f' ({reasons})' if reasons else ''}\n{generated.folder}/cases"
     )
     if (templates := generated.folder / "templates.parquet").exists():
         click.echo(_templates(templates))
 
 
 def _templates(path: Path) -> str:
-    """How many templates a suite kept, where, and the beginnings of the first."""
+    """Return the number of templates that a suite kept, their file, and the beginnings of the first."""
     import polars as pl
 
     templates = pl.read_parquet(path, columns=["template"])["template"]
@@ -74,7 +74,7 @@ def _templates(path: Path) -> str:
 
 @contextmanager
 def _started(engine: str, address: str | None, config: RunConfig) -> Iterator[Engine]:
-    """The engine called ``engine``; a cluster is looked for before any text is read."""
+    """Yield the engine called ``engine``, connected to its cluster before any text is read."""
     from harness.audit import generation
 
     if engine == "processes":

@@ -9,16 +9,18 @@ import click
 
 @click.group("grammar")
 def command() -> None:
-    """Reference grammars: which productions the sentences of a language have."""
+    """Learn reference grammars: the productions that sentences of a language use."""
 
 
 @command.command("learn")
 @click.argument("trees", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path), help="Write the table here [standard output].")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Write the table to this file [standard output]."
+)
 def learn(trees: tuple[Path, ...], out: Path | None) -> None:
-    """Learn a grammar from bracketed TREES, files or folders of them: (S (NP (PRP I)) (VP (VBP see))).
+    """Learn a grammar from bracketed TREES, in files or folders: (S (NP (PRP I)) (VP (VBP see))).
 
-    The table has a production a line, symbol, symbols and count, without words.
+    The table has one production per line (symbol, symbols, count) and no words.
     """
     from harness import files
     from harness.suites.linguistic import grammar
@@ -32,4 +34,4 @@ def learn(trees: tuple[Path, ...], out: Path | None) -> None:
     else:
         files.write(out, "".join(lines))
     total = sum(learnt.counts.values())
-    click.echo(f"{len(learnt.counts):,} different productions of {total:,}", err=True)
+    click.echo(f"{len(learnt.counts):,} distinct productions out of {total:,}", err=True)

@@ -12,9 +12,9 @@ import click
 @click.option("--cache", type=str, help="The response cache [cache/responses.sqlite].")
 @click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
 def command(files: tuple[str, ...], cache: str | None, as_json: bool) -> int:
-    """Take the replies in each FILE into the cache: output and error files of a batch.
+    """Import the replies in each FILE, an output or error file of a batch, into the cache.
 
-    Exits with 3 where some lines brought no reply; what is still missing, `hinter run` asks.
+    Exit code 3: some lines hold no reply; `hinter run` asks what is still missing.
     """
     import asyncio
     from pathlib import Path
@@ -27,7 +27,7 @@ def command(files: tuple[str, ...], cache: str | None, as_json: bool) -> int:
     if as_json:
         click.echo(json.dumps(taken.to_json()))
     else:
-        click.echo(f"{taken.kept:,} replies kept, {taken.already:,} were in the cache already")
+        click.echo(f"{taken.kept:,} replies imported, {taken.already:,} were already cached")
         for problem in problems:
             click.echo(problem, err=True)
     return 3 if problems else 0

@@ -9,13 +9,13 @@ import click
 
 @click.group("lexicon")
 def command() -> None:
-    """Bias dictionaries: which words stand for an attribute, and which may replace which."""
+    """Work with bias dictionaries: the words of each attribute and their replacements."""
 
 
 @command.command("list")
-@click.option("--lexicon", "path", help="A lexicon of your own, TOML or a folder [bundled].")
+@click.option("--lexicon", "path", help="Your own lexicon, a TOML file or a folder [bundled].")
 def list_(path: str | None) -> None:
-    """List attributes with their numbers of words and pairs."""
+    """List the attributes with their numbers of words and pairs."""
     from harness.suites import lexicon
 
     for attribute in lexicon.load(path).attributes.values():
@@ -27,71 +27,77 @@ def list_(path: str | None) -> None:
 
 @command.command("show")
 @click.argument("attribute")
-@click.option("--lexicon", "path", help="A lexicon of your own, TOML or a folder [bundled].")
+@click.option("--lexicon", "path", help="Your own lexicon, a TOML file or a folder [bundled].")
 def show(attribute: str, path: str | None) -> None:
-    """Show every word of ATTRIBUTE with what may replace it."""
+    """Show every word of ATTRIBUTE with its replacements."""
     from harness.suites import lexicon
 
-    found = lexicon.load(path).select([attribute]).attributes[attribute]
-    for word, targets in found.targets.items():
+    dictionary = lexicon.load(path).select([attribute]).attributes[attribute]
+    for word, targets in dictionary.targets.items():
         click.echo(f"{word}: {', '.join(targets)}")
 
 
 @command.command("validate")
 @click.argument("path", required=False)
-@click.option("--parser", default="spacy", help="Whose tags say what a word is [spacy]; none: by form only.")
+@click.option(
+    "--parser", default="spacy", help="The tagger to check pairs with [spacy]; none: check their form only."
+)
 def validate(path: str | None, parser: str) -> int:
-    """Look for what does not belong in the lexicon at PATH [bundled]; exit 2 if anything does.
+    """Check the lexicon at PATH [bundled] for faults; exit with code 2 if there are any.
 
-    Faults: stray spaces, repetitions, words that differ by case alone, pairs without a mirror or that
-    change number by their form. Notes, which may be meant so: terms of two attributes, and pairs that by
-    the tagger change number or part of speech.
+    Faults: stray spaces, repetitions, words that differ only by case, pairs without a mirror, and pairs
+    whose form changes number. Notes, which may be intended: terms of two attributes, and pairs that change
+    number or part of speech according to the tagger.
     """
     from harness.language import parsers
     from harness.suites import lexicon
     from harness.suites.hinter import lexicon_lint, pair_checks, validation
 
-    found = lexicon.load(path)
-    faults = [*lexicon_lint.faults(path), *validation.faults(found)]
+    checked = lexicon.load(path)
+    faults = [*lexicon_lint.faults(path), *validation.faults(checked)]
     for fault in faults:
         click.echo(fault)
     tagger = parsers.load(parser)
-    for note in (*validation.notes(found), *(pair_checks.notes(found, tagger) if tagger else ())):
+    for note in (*validation.notes(checked), *(pair_checks.notes(checked, tagger) if tagger else ())):
         click.echo(f"note: {note}")
-    words = sum(len(a.words) for a in found.attributes.values())
+    words = sum(len(a.words) for a in checked.attributes.values())
     click.echo(
-        f"{found.source}: {len(found.attributes)} attributes, {words} words, {len(faults)} faults", err=True
+        f"{checked.source}: {len(checked.attributes)} attributes, {words} words, {len(faults)} faults",
+        err=True,
     )
     return 2 if faults else 0
 
 
 @command.command("import")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--attribute", help="What the pairs stand for [the files' folder]; of groups, which.")
-@click.option("--out", type=click.Path(path_type=Path), help="Write the TOML here [standard output].")
+@click.option(
+    "--attribute",
+    help="The attribute of the pairs [the name of their folder]; of a table, the one to import.",
+)
+@click.option("--out", type=click.Path(path_type=Path), help="Write the TOML to this file [standard output].")
 def import_(files: tuple[Path, ...], attribute: str | None, out: Path | None) -> None:
-    """Make a lexicon from pair FILES, or folders of them: one `source;target` a line, UTF-8.
+    """Convert FILES of word pairs, or folders of them, to a lexicon: one `source;target` per line, UTF-8.
 
-    Or from tables of the groups that posts are about: a CSV with the columns targetMinority and
-    targetCategory (aggregates of SBIC), or group and category; each category is an attribute. Only phrases
-    like "Asian folks" are kept, for others with the same noun; slurs are not.
+    FILES may also be tables of the groups that posts target: CSV with the columns targetMinority and
+    targetCategory (SBIC aggregates), or group and category. Each category becomes an attribute. Only phrases
+    like "Asian folks" are imported, paired with others that share their noun; slurs are not.
 
-    What is dropped is said on standard error, with the file, the line and why.
+    Each row that is dropped is reported on standard error with its file, line and reason.
     """
     from harness import files as output
     from harness.suites.hinter import groups
 
     if all(groups.is_table(file) for file in files):
-        text, dropped, said = _groups(files, attribute)
+        text, dropped, summary = _groups(files, attribute)
     else:
-        text, dropped, said = _pairs(files, attribute)
+        text, dropped, summary = _pairs(files, attribute)
     for line in dropped:
         click.echo(line, err=True)
     if out is None:
         click.echo(text, nl=False)
     else:
         output.write(out, text)
-    click.echo(f"{said}, {len(dropped)} dropped", err=True)
+    click.echo(f"{summary}, {len(dropped)} dropped", err=True)
 
 
 def _pairs(files: tuple[Path, ...], attribute: str | None) -> tuple[str, tuple[str, ...], str]:
@@ -102,19 +108,19 @@ def _pairs(files: tuple[Path, ...], attribute: str | None) -> tuple[str, tuple[s
         folders = {(file if file.is_dir() else file.parent).resolve().name: None for file in files}
         if len(folders) > 1:
             raise click.UsageError(
-                f"files of several folders ({', '.join(folders)}): import each by itself, or say with"
-                " --attribute what they all stand for"
+                f"files from several folders ({', '.join(folders)}): import each by itself, or name their"
+                " common attribute with --attribute"
             )
         attribute = next(iter(folders))
-    said = (
+    summary = (
         f"{len(imported.pairs)} pairs of {imported.rows} rows kept, {imported.cleaned} words had stray spaces"
     )
-    return pairs.to_toml(attribute, imported), imported.dropped, said
+    return pairs.to_toml(attribute, imported), imported.dropped, summary
 
 
 def _groups(files: tuple[Path, ...], attribute: str | None) -> tuple[str, tuple[str, ...], str]:
     from harness.suites.hinter import groups
 
     imported = groups.read(files, attribute)
-    said = f"{imported.phrases} groups of {imported.rows} names kept"
-    return groups.to_toml(imported), imported.dropped, said
+    summary = f"{imported.phrases} groups of {imported.rows} names kept"
+    return groups.to_toml(imported), imported.dropped, summary

@@ -7,7 +7,7 @@ import click
 
 @click.command("models")
 def command() -> None:
-    """List systems under test: what --model takes."""
+    """List systems under test: the values of --model."""
     from harness import registry
 
     for name, text in registry.models().items():

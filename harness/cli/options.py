@@ -1,6 +1,6 @@
-"""Options made of settings: each field of the configuration and of the suites' options becomes one.
+"""Command-line options derived from settings: each field of the configuration and of a plug-in is one.
 
-A field that several suites have is one option, which goes to the suite that is chosen.
+A field that several suites share is a single option, which is passed to the chosen suite.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ HEADINGS: Mapping[str, tuple[str, ...]] = {
     ),
 }
 ONLY_RUN = ("fail_above", "batch")
-"""Settings that are options of ``hinter run`` alone."""
+"""Settings that only ``hinter run`` takes as options."""
 SECTIONS: Mapping[str, type[Options]] = {
     "documents": Documents,
     "task_options": TaskOptions,
@@ -50,9 +50,9 @@ SECTIONS: Mapping[str, type[Options]] = {
 
 @dataclass
 class Declared:
-    """An option to be: how it is written, its field, and under which headings it is explained how.
+    """A declared option: its flag, its field, and its help text under each heading (``places``).
 
-    ``key``: what it sets, dotted; None where it sets the field of whatever suite or model is chosen.
+    ``key`` is the dotted key that it sets, or None if it sets a field of the chosen suite or model.
     """
 
     flag: str
@@ -62,11 +62,12 @@ class Declared:
 
     @property
     def names(self) -> set[str]:
+        """The spellings of the option, such as ``--yes`` and ``--no``."""
         return set(self.flag.split("/"))
 
 
 class Setting(click.Option):
-    """An option that sets something of the configuration."""
+    """An option that sets a key of the configuration or an option of a plug-in."""
 
     def __init__(self, declared: Declared) -> None:
         self.key = declared.key
@@ -78,21 +79,22 @@ class Setting(click.Option):
 
 
 class Configured(click.Command):
-    """A command that takes settings, explained under headings.
+    """A command that takes settings as options, grouped under headings in its help.
 
-    ``keys`` are the settings it takes; None: those that every run has, with the options of all suites, and
-    ``also``. ``config``: the configuration is its argument CONFIG.
+    ``keys`` are the settings that it takes; None stands for those of every run, the options of all suites and
+    models, and the settings in ``also``. ``config`` adds the argument CONFIG.
     """
 
     def __init__(
         self,
-        *args: Any,
+        name: str | None,
+        *,
         keys: Sequence[str] | None = None,
         also: Sequence[str] = (),
         config: bool = True,
         **kwargs: Any,
     ) -> None:
-        super().__init__(*args, **kwargs)
+        super().__init__(name, **kwargs)
         if config:
             self.params.append(click.Argument(["config_file"], metavar="[CONFIG]", required=False))
         taken = {name for param in self.params for name in (*param.opts, *param.secondary_opts)}
@@ -107,7 +109,7 @@ class Configured(click.Command):
         self.params += [Setting(option) for option in (*general, *of_suites, *of_models)]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options under their headings, the command's own after the first of these."""
+        """Write the options under their headings, with the command's own options second."""
         rows: dict[str, list[tuple[str, str]]] = {FIRST: [], COMMAND: []}
         order = [*HEADINGS, *self.headings]
         rows |= {heading: [] for heading in order if heading != FIRST}
@@ -127,25 +129,28 @@ class Configured(click.Command):
             formatter.write_text(f"Not listed: {fault}")
 
 
-def given(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the dotted keys that the running command's ``options`` set."""
+def explicit(options: Mapping[str, object]) -> dict[str, object]:
+    """Return the settings, by dotted key, that the running command's ``options`` set."""
     return {key: value for setting, value in _set(options) if (key := setting.key) is not None}
 
 
 def configuration(
     config_file: str | None,
-    options: Mapping[str, Any],
+    options: Mapping[str, object],
     one_text: bool = False,
-    **overrides: Any,
+    **overrides: object,
 ) -> RunConfig:
-    """Return the configuration of the file with the running command's ``options`` on top."""
+    """Load the configuration file and apply the running command's ``options`` to it.
+
+    Raises ``ConfigError``.
+    """
     from harness import config
 
     of_plugins = {setting.flag: value for setting, value in _set(options) if setting.key is None}
-    return config.load(config_file, given(options) | overrides, one_text, of_plugins)
+    return config.load(config_file, explicit(options) | overrides, one_text, of_plugins)
 
 
-def _set(options: Mapping[str, Any]) -> Iterator[tuple[Setting, Any]]:
+def _set(options: Mapping[str, object]) -> Iterator[tuple[Setting, object]]:
     for param in click.get_current_context().command.params:
         if isinstance(param, Setting) and (value := options.get(param.name or "")) is not None:
             yield param, value
@@ -156,7 +161,7 @@ def _usual() -> tuple[str, ...]:
 
 
 def _general(key: str) -> Declared:
-    """The option of a setting that every run has."""
+    """Return the option for a setting that every run has."""
     section, _, name = key.rpartition(".")
     model = SECTIONS[section] if section else RunConfig
     flag = next(flag for flag, field in flags(model).items() if field == name)
@@ -171,7 +176,7 @@ def _of_plugins(
     taken: set[str],
     faults: list[str],
 ) -> list[Declared]:
-    """The options of suites or models; one that is ``taken`` is left out, and ``faults`` says so."""
+    """Return the options of suites or models; skip those already ``taken`` and explain why in ``faults``."""
     section = "model." if noun == "model" else ""
     declared: dict[str, Declared] = {}
     for plugin in plugins:
@@ -180,28 +185,26 @@ def _of_plugins(
             shared = declared.get(flag)
             if shared is None and (clash := option.names & taken):
                 toml = f"set {section}{plugin.name}.{name} in the TOML"
-                faults.append(f"{min(clash)} of {noun} {plugin.name!r}, which is taken: {toml}")
+                faults.append(f"{min(clash)} of {noun} {plugin.name!r}, because the name is taken: {toml}")
                 continue
             if shared is None:
                 declared[flag] = option
                 taken |= option.names
-            elif repr(_type(shared.setting)) != repr(
-                _type(option.setting)
-            ):  # the chosen suite says what is wrong with it
-                shared.setting = FieldInfo(annotation=str)
+            elif repr(_type(shared.setting)) != repr(_type(option.setting)):
+                shared.setting = FieldInfo(annotation=str)  # the chosen plug-in checks the value itself
             declared[flag].places[f"{noun.capitalize()} {plugin.name}"] = _explained(option.setting)
     return list(declared.values())
 
 
 def _explained(field: FieldInfo) -> str:
-    """What a field is for, with its default in brackets where that says something."""
+    """Return the help text of a field, with a default worth showing in brackets."""
     default = field.default
-    says = isinstance(default, str | int | float) and not isinstance(default, bool) and default != ""
-    return f"{field.description or ''}{f' [{default}]' if says else ''}".strip()
+    telling = isinstance(default, str | int | float) and not isinstance(default, bool) and default != ""
+    return f"{field.description or ''}{f' [{default}]' if telling else ''}".strip()
 
 
 def _type(field: FieldInfo) -> click.ParamType[Any]:
-    """What click is to make of the option's value; text where only the configuration can tell."""
+    """Return the click type of a field; text if only the configuration can check the value."""
     kinds = [kind for kind in _kinds(field.annotation) if kind is not type(None)]
     (kind, *others) = kinds
     if others:
@@ -215,8 +218,8 @@ def _type(field: FieldInfo) -> click.ParamType[Any]:
     return click.STRING
 
 
-def _kinds(annotation: Any) -> Iterator[Any]:
-    """The types that a value may have, bare."""
+def _kinds(annotation: object) -> Iterator[object]:
+    """Yield the types that a value may have, without ``Annotated`` and unions."""
     if get_origin(annotation) is Annotated:
         yield from _kinds(get_args(annotation)[0])
     elif get_origin(annotation) in (Union, UnionType):
@@ -227,7 +230,7 @@ def _kinds(annotation: Any) -> Iterator[Any]:
 
 
 def _number(kind: type, marks: Sequence[object]) -> click.ParamType[Any]:
-    """A number within the bounds that ``marks`` give."""
+    """Return a numeric type within the bounds that ``marks`` set."""
     bounds: dict[str, Any] = {}
     for mark in marks:
         if isinstance(mark, Ge | Gt):

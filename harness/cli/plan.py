@@ -12,7 +12,7 @@ from harness.cli.options import Configured, configuration
 @click.command("plan", cls=Configured)
 @click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
 def command(config_file: str | None, as_json: bool, **options: object) -> None:
-    """Count what a run with the same options would make and send; send nothing."""
+    """Count what a run with the same options would generate and send, without sending anything."""
     import asyncio
 
     from harness.audit.planning import plan
@@ -22,24 +22,19 @@ def command(config_file: str | None, as_json: bool, **options: object) -> None:
         click.echo(json.dumps(counts.to_json()))
         return
     nouns = counts.nouns
-    made = f"{nouns.case}s"
-    eligible = counts.eligible
-    of = (
-        f"of which {eligible:,} have {nouns.eligible}"
-        if nouns.eligible
-        else f"{eligible:,} {nouns.source}s made"
-    )
+    cases = f"{nouns.case}s"
+    sources = f"with {nouns.eligible}" if nouns.eligible else f"{nouns.source}s"
     click.echo(
         f"{counts.model} on {counts.task}, suite {counts.suite}\n"
-        f"  texts      {counts.documents:>9,}, {of}\n"
-        f"  {made:<10} {counts.generated:>9,}, of which {counts.valid:,} are valid\n"
-        f"  requests   {counts.unique:>9,} different ones, {counts.cached:,} in the cache\n"
+        f"  texts      {counts.documents:>9,}, {counts.eligible:,} {sources}\n"
+        f"  {cases:<10} {counts.generated:>9,}, {counts.valid:,} valid\n"
+        f"  requests   {counts.unique:>9,} distinct, {counts.cached:,} cached\n"
         f"  to send    {counts.to_send:>9,}\n"
         f"  tokens     {counts.prompt_tokens:>9,} in, {counts.completion_tokens:,} out"
-        f" (by {counts.tokens_by})\n"
+        f" (counted by {counts.tokens_by})\n"
         f"  price      {_price(counts.cost_usd):>9}"
     )
 
 
 def _price(cost: float | None) -> str:
-    return "not known: give [model] price in the configuration" if cost is None else f"{cost:.2f} USD"
+    return "unknown: set [model] price in the configuration" if cost is None else f"{cost:.2f} USD"

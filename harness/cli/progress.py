@@ -1,4 +1,4 @@
-"""How far a long count has come, on standard error: a bar for people, a line now and then elsewhere."""
+"""Progress of long operations on standard error: a bar on a terminal, else a line from time to time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PLAIN_SECONDS = 10.0
 
 @contextmanager
 def counted(noun: str) -> Iterator[Progress]:
-    """Show how many of the things called ``noun`` are done, as the progress it yields is called."""
+    """Yield a callback that shows how many of the things called ``noun`` are done."""
     if not sys.stderr.isatty():
         yield _Lines(noun)
         return

@@ -16,14 +16,14 @@ import click
     type=click.Choice(["html", "md", "json"]),
     default="html",
     show_default=True,
-    help="html: write report.html and junit.xml again; md, json: print the report, or summary.json.",
+    help="html: rewrite report.html and junit.xml; md: print the report; json: print summary.json.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Write the pages and print summary.json.")
+@click.option("--json", "as_json", is_flag=True, help="Rewrite the pages and print summary.json.")
 def command(run: Path, form: str, as_json: bool) -> None:
-    """Render the report of the run in folder RUN again, from its files, and show its table.
+    """Render the report of the run in folder RUN again from its files, and show its table.
 
-    --format md prints the whole report as Markdown, --format json its figures; nothing else is printed then,
-    and no file is written.
+    --format md prints the whole report as Markdown and --format json its figures; neither writes a file or
+    prints anything else.
     """
     from harness.audit import pipeline
     from harness.folder import RunFolder

@@ -10,19 +10,27 @@ import click
 
 @click.group("review")
 def command() -> None:
-    """Human review of a run's texts: a blinded sheet out, the annotators' answers in."""
+    """Have people review the texts of a run: export a blinded sheet, import the filled ones."""
 
 
 @command.command("export")
 @click.argument("run", type=click.Path(path_type=Path))
-@click.option("--sample", type=click.IntRange(1), default=100, show_default=True, help="Cases of each kind.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Which cases, and their order.")
-@click.option("--out", type=click.Path(path_type=Path), help="Write the sheet here [RUN/review.csv].")
+@click.option(
+    "--sample",
+    type=click.IntRange(1),
+    default=100,
+    show_default=True,
+    help="Export at most N cases of each kind.",
+)
+@click.option(
+    "--seed", type=int, default=0, show_default=True, help="Seed for the choice and order of the cases."
+)
+@click.option("--out", type=click.Path(path_type=Path), help="Write the sheet to this file [RUN/review.csv].")
 def export(run: Path, sample: int, seed: int, out: Path | None) -> None:
-    """Write a sheet of texts of the run in folder RUN for annotators to fill, one copy each.
+    """Write a sheet with texts of the run in folder RUN for annotators, who fill in a copy each.
 
-    In each row they fill in label, relevance (1 to 5: is the text about what it should be?) and fluency (1 to
-    5).
+    In each row they enter a label, the relevance (1 to 5: is the text about what it should be?) and the
+    fluency (1 to 5).
     """
     from harness import config, files, registry
     from harness.errors import RunError
@@ -33,7 +41,7 @@ def export(run: Path, sample: int, seed: int, out: Path | None) -> None:
     folder = RunFolder.with_cases(run)
     target = out or run / "review.csv"
     if target.exists():
-        raise RunError(f"{target} is there already, perhaps filled in: use another --out")
+        raise RunError(f"{target} already exists and may be filled in: use another --out")
     chosen = pairs(folder.read_cases(), sample, seed) or by_kind(folder.read_cases(), sample, seed)
     settings = config.load(run / "run.toml")
     subject = registry.suite_plugin(settings.suite).subject(settings.suite_options)
@@ -45,10 +53,10 @@ def export(run: Path, sample: int, seed: int, out: Path | None) -> None:
 @command.command("import")
 @click.argument("run", type=click.Path(path_type=Path))
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the intervals.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed for the intervals.")
 @click.option("--json", "as_json", is_flag=True, help="Print review.json on standard output.")
 def import_(run: Path, files: tuple[Path, ...], seed: int, as_json: bool) -> None:
-    """Read the filled sheets FILES, one of each annotator, and say what they say: RUN/review.json."""
+    """Read the filled sheets FILES, one per annotator, and summarize them in RUN/review.json."""
     from harness import config, registry
     from harness import files as output
     from harness.errors import DocumentError
@@ -60,7 +68,7 @@ def import_(run: Path, files: tuple[Path, ...], seed: int, as_json: bool) -> Non
     settings = config.load(run / "run.toml")
     task = registry.task(settings.task, settings.task_options.given)
     if len({file.stem for file in files}) < len(files):
-        raise DocumentError("two sheets have one name: a sheet is called after its annotator")
+        raise DocumentError("two sheets have the same file name: name each sheet after its annotator")
     cases = {case.id: case for case in folder.read_cases()}
     labels = dict.fromkeys(
         [*task.labels, *(label for c in cases.values() for label in sorted(c.expected or ()))]
@@ -69,7 +77,7 @@ def import_(run: Path, files: tuple[Path, ...], seed: int, as_json: bool) -> Non
     ratings = [rating for file in files for rating in sheet.read(file, names, labels, task.multi_label)]
     if not ratings:
         raise DocumentError(f"{files[0]}: nothing is filled in")
-    made = figures.summary(ratings, cases, task.multi_label, seed)
-    text = json.dumps(made, indent=1, ensure_ascii=False)
+    summary = figures.summary(ratings, cases, task.multi_label, seed)
+    text = json.dumps(summary, indent=1, ensure_ascii=False)
     output.write(run / "review.json", text + "\n")
-    click.echo(text if as_json else "\n".join(report.lines(report.Review.model_validate(made))))
+    click.echo(text if as_json else "\n".join(report.lines(report.Review.model_validate(summary))))

@@ -14,19 +14,23 @@ if TYPE_CHECKING:
 
 
 @click.command("run", cls=Configured, also=ONLY_RUN)
-@click.option("--overwrite", is_flag=True, help="Replace a run of other settings in --out.")
+@click.option("--overwrite", is_flag=True, help="Replace a run with different settings in --out.")
 @click.option(
-    "--json", "as_json", is_flag=True, help="Print summary.json on standard output, the rest on the other."
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print summary.json on standard output, all else on standard error.",
 )
-@click.option("--quiet", is_flag=True, help="No progress and no table.")
+@click.option("--quiet", is_flag=True, help="Show neither progress nor tables.")
 def command(config_file: str | None, overwrite: bool, as_json: bool, quiet: bool, **options: object) -> int:
     """Audit a model on texts.
 
-    With no arguments: the bundled sample against the embedded language model. The settings come from the
-    TOML file CONFIG; an option on the command line wins. The same command takes up a run that stopped.
+    Without arguments, audit the embedded language model on the bundled sample. Settings come from the TOML
+    file CONFIG; options on the command line override them. Run the same command again to resume a run that
+    stopped.
 
-    Exit codes: 0 done; 1 the gate of --fail-above is crossed; 3 partial, or no test or not the gate could be
-    decided; 130 interrupted.
+    Exit codes: 0 success; 1 the --fail-above gate was crossed; 2 bad usage, configuration or input;
+    3 partial run, or too few answers to decide the gate or any test; 70 internal error; 130 interrupted.
     """
     from harness.cli import execution
     from harness.report import terminal
@@ -41,7 +45,7 @@ def command(config_file: str | None, overwrite: bool, as_json: bool, quiet: bool
 
 
 def _gate(finished: Finished, limit: float | None) -> int:
-    """The exit code, and on standard error why it is not 0."""
+    """Return the exit code; if it is not 0, print the reason on standard error."""
     from harness.folder import RunFolder
     from harness.report import figures, gate, wording
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import signal
-from typing import Any
 
 import click
 
@@ -12,21 +11,33 @@ import click
 @click.command("serve")
 @click.argument("name")
 @click.argument("flags", nargs=-1, type=click.UNPROCESSED, metavar="[-- VLLM FLAGS]")
-@click.option("--port", type=click.IntRange(1, 65535), default=8000, show_default=True, help="Its port.")
+@click.option(
+    "--port", type=click.IntRange(1, 65535), default=8000, show_default=True, help="The port of the server."
+)
 @click.option("--revision", help="The model's revision: a branch, a tag or a commit.")
-@click.option("--max-model-len", type=click.IntRange(1), help="Tokens of prompt and answer at most.")
-@click.option("--dtype", help="The type of weights and activations, as in float32.")
-def command(name: str, flags: tuple[str, ...], port: int, **options: Any) -> int:
+@click.option(
+    "--max-model-len", type=click.IntRange(1), help="The maximum number of tokens of prompt and answer."
+)
+@click.option("--dtype", help="The type of weights and activations, such as float32.")
+def command(
+    name: str,
+    flags: tuple[str, ...],
+    port: int,
+    revision: str | None,
+    max_model_len: int | None,
+    dtype: str | None,
+) -> int:
     """Run a vLLM server for the model NAME with the flags that audits need, until Ctrl-C.
 
-    Its address and the command that uses it are printed when it is ready; its log goes to standard error.
-    What follows -- is passed on to vllm serve.
+    Prints its address and a command that uses it once it is ready; its log goes to standard error. Arguments
+    after -- are passed on to vllm serve.
     """
     from harness.errors import ModelError
     from harness.models.vllm_server import Settings, VllmServer
 
     name = name.removeprefix("vllm:")
-    server = VllmServer(Settings(name=name, flags=flags, **options), port, foreground=True)
+    settings = Settings(name=name, revision=revision, max_model_len=max_model_len, dtype=dtype, flags=flags)
+    server = VllmServer(settings, port, foreground=True)
     before = signal.signal(signal.SIGTERM, _interrupt)
     try:
         server.start()

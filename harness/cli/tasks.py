@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -34,9 +34,9 @@ SHOWN = (
 
 @click.command("tasks", cls=Configured, config=False, keys=SHOWN)
 @click.argument("name", required=False)
-@click.option("--config", "config_file", help="A configuration, TOML.")
-def command(name: str | None, config_file: str | None, **options: Any) -> None:
-    """List tasks; with NAME, show the messages as sent for the first text (of its sample, or of --data)."""
+@click.option("--config", "config_file", help="A configuration file (TOML).")
+def command(name: str | None, config_file: str | None, **options: object) -> None:
+    """List tasks; with NAME, show the messages as sent for the first text of its sample or of --data."""
     if name is None:
         for line in _listed():
             click.echo(line)
@@ -51,7 +51,7 @@ def command(name: str | None, config_file: str | None, **options: Any) -> None:
 
 
 def _listed() -> list[str]:
-    """Three lines a task: what it asks, its labels, where its texts come from."""
+    """Return up to three lines per task: what it asks, its labels, the source of its texts."""
     from harness import registry
 
     lines = []
@@ -72,7 +72,7 @@ def _asked_for(task: Task) -> str:
 
 
 def shortened(labels: Sequence[str]) -> str:
-    """The labels, only the first of very many."""
+    """Return the labels, or only the first if there are very many."""
     if len(labels) <= LABELS_IN_FULL:
         return ", ".join(labels)
     return f"{', '.join(labels[:LABELS_OF_MANY])}, … ({len(labels)} in all)"

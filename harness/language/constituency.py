@@ -7,6 +7,7 @@ words.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from itertools import takewhile
 from typing import TYPE_CHECKING
@@ -137,8 +138,36 @@ def load(kind: str | None = None) -> StanzaConstituency | FlatConstituency:
 
 def projected(read: ParsedText) -> tuple[Tree, ...]:
     """Return one tree for each sentence of a dependency parse."""
+    read = projective(read)
     roots = [i for i, token in enumerate(read.tokens) if token.head == i and token.tag != "_SP"]
     return tuple(phrase(ROOT, [_Projection(read).clause(root)]) for root in roots)
+
+
+def projective(read: ParsedText) -> ParsedText:
+    """Return ``read`` with each arc that crosses another lifted to the nearest head where it crosses none.
+
+    A phrase is then a stretch of words, as a tree needs (Nivre and Nilsson 2005, "Pseudo-Projective
+    Dependency Parsing", section 2). The shortest such arc is lifted first.
+    """
+    heads = [token.head for token in read.tokens]
+
+    def below(index: int, head: int) -> bool:
+        while index != head and heads[index] != index:
+            index = heads[index]
+        return index == head
+
+    def crosses(index: int) -> bool:
+        head = heads[index]
+        between = range(min(index, head) + 1, max(index, head))
+        return heads[head] != head and not all(below(other, head) for other in between)
+
+    while crossing := [index for index in range(len(heads)) if crosses(index)]:
+        shortest = min(crossing, key=lambda index: abs(index - heads[index]))
+        heads[shortest] = heads[heads[shortest]]
+    if heads == [token.head for token in read.tokens]:
+        return read
+    tokens = (replace(token, head=head) for token, head in zip(read.tokens, heads, strict=True))
+    return ParsedText.of(read.text, tuple(tokens), read.named)
 
 
 class _Projection:

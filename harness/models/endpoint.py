@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from harness import http_client
 from harness.core import Failure, JsonObject
+from harness.dialect import Dialect
 from harness.errors import EndpointError, Transient
 from harness.http_client import Key
 from harness.models import wire
@@ -73,7 +74,7 @@ class Endpoint:
                     self.pause(min(seconds, LONGEST_PAUSE))
 
 
-def refusal(endpoint: Endpoint, answer: httpx2.Response, dialect: wire.Dialect | None, name: str) -> Failure:
+def refusal(endpoint: Endpoint, answer: httpx2.Response, dialect: Dialect | None, name: str) -> Failure:
     """What an answer that is no success means; the endpoint is left alone as long as it asks for.
 
     Raises ``Transient`` for what may pass, ``EndpointError``, which names the model, for what cannot.

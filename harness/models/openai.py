@@ -16,13 +16,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from harness.core import Capabilities, Failure, JsonObject, Message, Reply, Request
+from harness.dialect import Choices, Dialect, Wanted
 from harness.errors import EndpointError, Transient
 from harness.http_client import Key
 from harness.models import wire
 from harness.models.endpoint import Endpoint, refusal, root
 from harness.models.endpoint_likelihood import EndpointLikelihood
 from harness.models.tokenizers import server_tokens, tiktoken
-from harness.models.wire import Choices, Dialect, Rejected, Wanted
+from harness.models.wire import Rejected
 from harness.plugins import BatchAccess, Model, ModelKit, ModelPlugin, Options, Scorer, Tokenizer
 
 if TYPE_CHECKING:

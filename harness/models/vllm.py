@@ -9,10 +9,10 @@ from collections.abc import Callable
 from concurrent.futures import Future
 
 from harness.core import Capabilities, Failure, JsonObject, Reply, Request
+from harness.dialect import Wanted
 from harness.errors import ConfigError, EndpointError, ModelError, Transient
 from harness.models.openai import CEILING, OpenAIModel
 from harness.models.vllm_server import ServerOptions, Settings, VllmServer
-from harness.models.wire import Wanted
 from harness.plugins import BatchAccess, Dialect, Model, ModelKit, ModelPlugin
 
 OURS = {

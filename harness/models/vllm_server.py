@@ -44,11 +44,19 @@ class ServerOptions(Options):
 
     aside = frozenset({"startup_seconds", "stop_seconds"})
 
-    max_model_len: Positive | None = Field(default=None, description="Tokens of prompt and answer at most.")
-    dtype: str | None = Field(default=None, description="The type of weights and activations, as in float32.")
-    quantization: str | None = Field(default=None, description="How the weights are quantized, as in awq.")
+    max_model_len: Positive | None = Field(
+        default=None, description="The maximum number of tokens of prompt and answer."
+    )
+    dtype: str | None = Field(
+        default=None, description="The type of weights and activations, such as float32."
+    )
+    quantization: str | None = Field(
+        default=None, description="The quantization of the weights, such as awq."
+    )
     seed: Annotated[NotNegative, TOML_ALONE] = Field(default=0, description="The server's seed.")
-    flags: Annotated[tuple[str, ...], TOML_ALONE] = Field(default=(), description="More flags of vLLM's own.")
+    flags: Annotated[tuple[str, ...], TOML_ALONE] = Field(
+        default=(), description="Further flags of vLLM itself."
+    )
     startup_seconds: Annotated[float, TOML_ALONE] = Field(
         default=STARTUP_SECONDS, gt=0, description="How long the server may take to be ready."
     )

@@ -7,16 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Literal
-
-from pydantic import TypeAdapter
+from dataclasses import replace
 
 from harness.core import Failure, Json, JsonObject, Reply, Request, Token
+from harness.dialect import Choices, Dialect
 from harness.errors import EndpointError, Transient
 
-Wanted = Literal["auto", "structured_outputs", "grammar", "json_schema", "none"]
-Choices = Literal["unknown", "structured_outputs", "grammar", "json_schema", "none"]
 TOP_LOGPROBS = 5
 TOKENS_KEPT = 16
 TRANSIENT_STATUS = {408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529}
@@ -55,35 +51,6 @@ OWN_DEFAULTS: Mapping[str, Mapping[str, float]] = {
     "vllm": {"top_k": 0, "min_p": 0.0, "repetition_penalty": 1.0},
     "llamacpp": {"repeat_penalty": 1.0},
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Dialect:
-    """How one endpoint is asked: its name for the token limit, what it rejects, how labels are enforced."""
-
-    server: str = ""
-    token_limit: str = "max_tokens"  # noqa: S105
-    dropped: tuple[str, ...] = ()
-    system: bool = True
-    chat: bool = True
-    choices: Choices = "unknown"
-
-    @property
-    def greedy(self) -> bool:
-        """Whether the endpoint is asked at temperature zero."""
-        return "temperature" not in self.dropped
-
-    def to_json(self) -> JsonObject:
-        """Return what ``from_json`` reads."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, data: JsonObject) -> Dialect:
-        """Read what ``to_json`` wrote, perhaps in an earlier version, which knew fewer fields."""
-        return _DIALECT.validate_python(data)
-
-
-_DIALECT = TypeAdapter(Dialect)
 
 
 class Rejected(Exception):

@@ -1,6 +1,6 @@
 """The cards of the page: each biased case beside its original and the mutants of its parts.
 
-Only the rows of the cases shown are read, so many characters at a time, whatever the size of the run.
+Only the rows of the displayed cases are read, in batches of bounded size, whatever the size of the run.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CHARACTERS_AT_ONCE = 30_000_000
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One text of a card: what it is, what was answered (or why not), and its excerpt."""
+    """One text of a card: its name, the answer (or why there is none), and an excerpt."""
 
     name: str
     answer: str
@@ -50,7 +50,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a case to be shown stands; ``length`` of its text in characters."""
+    """The place of a displayed case; ``length`` is that of its text in characters."""
 
     id: str
     group: str
@@ -87,7 +87,7 @@ class _Judged:
 
 
 def cards(folder: RunFolder, chosen: Sequence[str], at_once: int = CHARACTERS_AT_ONCE) -> Iterator[Card]:
-    """Yield the cards of ``chosen`` cases, in their order, ``at_once`` characters of text in memory."""
+    """Yield the cards of ``chosen`` cases in order, with about ``at_once`` characters of text in memory."""
     import polars as pl
 
     rows = folder.scan("cases").filter(pl.col("id").is_in(chosen))
@@ -114,7 +114,7 @@ def _cards(folder: RunFolder, batch: Sequence[_Place]) -> Iterator[Card]:
 
 
 class _Parts:
-    """All that the cards of a batch show: originals and mutants of parts, their texts and answers."""
+    """The data of a batch of cards: originals and mutants of parts, their texts and answers."""
 
     def __init__(self, folder: RunFolder, batch: Sequence[_Place]) -> None:
         import polars as pl
@@ -130,30 +130,30 @@ class _Parts:
         others = {verdict.other for verdict in self.judged.values() if verdict.other is not None}
         changed = folder.scan("cases").filter(pl.col("id").is_in(others))
         self.others: dict[str, Substitutions] = dict(_rows(changed, ("id", "substitutions")))
-        shown = names | others
-        texts = folder.scan("cases").filter(pl.col("id").is_in(shown))
+        displayed = names | others
+        texts = folder.scan("cases").filter(pl.col("id").is_in(displayed))
         self.texts = {name: _Text(*row) for name, *row in _rows(texts, ("id", "text", "reason", "expected"))}
-        answers = folder.scan("answers").filter(pl.col("case").is_in(shown))
+        answers = folder.scan("answers").filter(pl.col("case").is_in(displayed))
         fields = ("case", "outcome", "labels", "score")
         self.answers = {name: _Answer(*row) for name, *row in _rows(answers, fields)}
 
     def _mutants(self, batch: Sequence[_Place]) -> dict[tuple[str, str], str]:
-        """The cases by their group and what was changed in them; of two, the one that is valid."""
+        """Return the cases by group and substitutions, preferring valid ones."""
         import polars as pl
 
         places = {(place.group, _key(part)) for place in batch for part in _subsets(place.substitutions)}
-        wanted = pl.LazyFrame(sorted(places), schema=["group", "key"], orient="row")
+        parts = pl.LazyFrame(sorted(places), schema=["group", "key"], orient="row")
         fields = [pl.element().struct.field(name) for name in ("attribute", "source", "target")]
         key = pl.col("substitutions").list.eval(pl.concat_str(fields, separator=":")).list.join(KEY_SEPARATOR)
         changed = (pl.col("role") == "original") | (pl.col("substitutions").list.len() > 0)
         groups = pl.col("group").is_in({group for group, _ in places})
         keyed = self._folder.scan("cases").filter(groups & changed).with_columns(key=key)
-        found = _rows(keyed.join(wanted, on=["group", "key"], how="semi"), ("group", "key", "id", "reason"))
-        rows = sorted(found, key=lambda row: row[3] is None)
+        matches = _rows(keyed.join(parts, on=["group", "key"], how="semi"), ("group", "key", "id", "reason"))
+        rows = sorted(matches, key=lambda row: row[3] is None)
         return {(group, key): name for group, key, name, _ in rows}
 
     def card(self, place: _Place) -> Card:
-        """Return the card of one biased case; what the folder lacks of its parts is left out."""
+        """Return the card of one biased case, omitting parts that the folder lacks."""
         substitutions, verdict = place.substitutions, self.judged[place.id]
         original = verdict.other or self.ids.get((place.group, ""))
         source = self.texts[original or place.id]
@@ -195,7 +195,7 @@ class _Parts:
 
 
 def _subsets(substitutions: Substitutions) -> list[Substitutions]:
-    """None, then each alone, then larger parts: whose mutants tell whether a bias is hidden."""
+    """Return the proper subsets by size, from the empty one: their mutants tell whether a bias is hidden."""
     sizes = range(max(1, len(substitutions)))
     return [list(part) for size in sizes for part in combinations(substitutions, size)]
 
@@ -217,5 +217,5 @@ def _labels(labels: Sequence[str]) -> str:
 
 
 def _rows(frame: pl.LazyFrame, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-    """The values of ``columns``, row by row, as polars gives them."""
+    """Yield the values of ``columns``, row by row."""
     return frame.select(columns).collect(engine="streaming").iter_rows()

@@ -1,4 +1,4 @@
-"""How sections are drawn, by pages, the terminal and Markdown: cells as words, and the scale of a plot."""
+"""Drawing of sections for pages, the terminal and Markdown: cells as text, and the scale of a plot."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from harness.sections import Cell, Estimate, Label, Plot, Worded
 
 
 def written(cell: Cell, share: bool = False, brief: bool = False) -> str:
-    """Return a cell as it is shown: whole numbers with thousands, others to four digits (or, of a ``share``,
-    in percent), an en dash for None. ``brief``: in the form for little room."""
+    """Return a cell as text: integers with thousands separators, other numbers to four digits, an en dash for
+    None.
+
+    ``share`` writes numbers in percent; ``brief`` selects the form for narrow displays.
+    """
     match cell:
         case None:
             return UNKNOWN
@@ -29,7 +32,7 @@ def written(cell: Cell, share: bool = False, brief: bool = False) -> str:
 
 
 def _estimate(cell: Estimate, brief: bool) -> str:
-    """``22.8 % (18.7 to 27.4 %)``; ``brief``: the unit once and no note."""
+    """Return ``22.8 % (18.7 to 27.4 %)``; ``brief`` writes the unit once and no note."""
     if cell.value is None:
         return interval(cell.interval)
     if cell.interval is None:
@@ -41,7 +44,7 @@ def _estimate(cell: Estimate, brief: bool) -> str:
 
 
 def scale(plot: Plot) -> tuple[float, float]:
-    """Return the ends of the value axis: all that is drawn, and zero."""
+    """Return the ends of the value axis, which covers all values and zero."""
     values = [0.0]
     for bar in plot.bars:
         values += [value for value in (bar.value, bar.low, bar.high) if value is not None]

@@ -1,4 +1,4 @@
-"""Which biased cases are shown, where there are more than a page holds or a study explains."""
+"""The choice of biased cases to display or explain, if there are too many for all."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ Group = tuple[str | None, str]
 
 
 def choose(verdicts: pl.LazyFrame, limit: int) -> tuple[list[str], int]:
-    """At most ``limit`` biased cases in the order they are shown, and how many there are.
+    """Return at most ``limit`` biased cases in display order, and the number of all biased cases.
 
-    Hidden ones first, then evenly over the attribute sets; those of one set evenly over the run.
+    Hidden cases come first, then the others evenly by attribute set; those of one set evenly over the run.
     """
     import polars as pl
 
     key = pl.col("attributes").list.join(KEY_SEPARATOR)
     biased = verdicts.filter(pl.col("status") == "biased").with_columns(key=key)
-    shown_first = pl.col("hidden").eq_missing(pl.lit("yes"))  # of the many pairs that a case may be in
+    shown_first = pl.col("hidden").eq_missing(pl.lit("yes"))  # a case may be in several pairs
     biased = biased.sort(~shown_first, maintain_order=True).unique("case", keep="first", maintain_order=True)
     counts = {
         (hidden, name): count
@@ -36,19 +36,19 @@ def choose(verdicts: pl.LazyFrame, limit: int) -> tuple[list[str], int]:
     for hidden, name in sorted(quota, key=lambda group: (HIDDEN_ORDER.index(group[0]), group[1])):
         same = pl.col("hidden").eq_missing(pl.lit(hidden)) & (pl.col("key") == name)
         step = counts[hidden, name] // quota[hidden, name]
-        some = biased.filter(same).select("case").gather_every(step).head(quota[hidden, name])
-        chosen += some.collect(engine="streaming")["case"].to_list()
+        sample = biased.filter(same).select("case").gather_every(step).head(quota[hidden, name])
+        chosen += sample.collect(engine="streaming")["case"].to_list()
     return chosen, sum(counts.values())
 
 
 def allot(counts: Mapping[Group, int], limit: int) -> dict[Group, int]:
-    """How many of each (hidden, attribute set) to show: hidden ones first, the rest shared evenly."""
+    """Return how many cases of each group to display: hidden ones first, then evenly over the others."""
     quota: dict[Group, int] = {}
-    for some in (
+    for part in (
         {group: n for group, n in counts.items() if group[0] == "yes"},
         {group: n for group, n in counts.items() if group[0] != "yes"},
     ):
-        for left, group in zip(range(len(some), 0, -1), sorted(some, key=some.__getitem__), strict=True):
-            quota[group] = min(some[group], -(-limit // left))
+        for left, group in zip(range(len(part), 0, -1), sorted(part, key=part.__getitem__), strict=True):
+            quota[group] = min(part[group], -(-limit // left))
             limit -= quota[group]
     return {group: n for group, n in quota.items() if n}

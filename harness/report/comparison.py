@@ -1,12 +1,11 @@
-"""Two or more runs side by side, from their summaries and verdicts: what each found, and what differs."""
+"""Two or more runs side by side, from their summaries and verdicts: their findings and differences."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from harness import __version__
-from harness.core import JsonObject
+from harness.core import Json, JsonObject
 from harness.numerals import count, estimate
 from harness.report.html import environment
 from harness.report.pairing import Paired, Run, Suited, of_suite, paired
@@ -20,17 +19,18 @@ COMPARED = ("suite", "task", "model", "status", "answers", "accuracy", "noise", 
 
 
 class Comparison(Plain):
-    """What ``comparison.json`` holds: ``headline`` and ``sections`` for people, and blocks of figures."""
+    """The content of ``comparison.json``: ``headline`` and ``sections`` for people, and blocks of figures."""
 
     headline: str
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Json]:
         """Return the JSON values."""
-        return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        values: dict[str, Json] = self.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        return values
 
 
 def render(compared: Comparison) -> str:
-    """Return ``comparison.html``: the sections of a comparison, of runs or of scores, on one page."""
+    """Return ``comparison.html``: one page with the sections of a comparison of runs or of scores."""
     template = environment().get_template("comparison.html.jinja")
     return template.render(
         title="Side by side", version=__version__, headline=compared.headline, sections=compared.sections
@@ -38,7 +38,7 @@ def render(compared: Comparison) -> str:
 
 
 def compare(runs: Sequence[Run]) -> Comparison:
-    """Return all that there is to say of ``runs`` side by side."""
+    """Compare ``runs`` side by side."""
     pairs = paired(runs)
     suites = [of_suite(run) for run in runs]
     sections = [_models(runs), *_rates(runs), _suites(suites), *_diversity(runs)]
@@ -74,12 +74,12 @@ def _models(runs: Sequence[Run]) -> Section:
             ]
         )
     columns = ("run", "model", "task", "suite", "answers read", "accuracy", "self-flips")
-    note = "Self-flips: how often the same text, asked again, gets another answer; an en dash: not measured."
+    note = "Self-flips: how often a text gets a different answer when asked again; an en dash: not measured."
     return Section("The runs", table=Table(columns, rows), notes=[note])
 
 
 def _rates(runs: Sequence[Run]) -> list[Section]:
-    """One line an attribute set, one column a run."""
+    """Return a table with one row per attribute set and one column per run."""
     by_set = {run.name: {row.attributes: row for row in run.summary.results if row.tests} for run in runs}
     sets = sorted({s for rows in by_set.values() for s in rows}, key=lambda names: (len(names), names))
     if not sets:
@@ -95,7 +95,7 @@ def _rates(runs: Sequence[Run]) -> list[Section]:
                 bars.append(Bar(f"{row.name}, {run.name}", row.rate, low, high, kind=number % 2))
         rows.append(cells)
     plots = [Plot("Share of tests whose answer changed", bars=bars, percent=True)]
-    note = "95 % intervals by original, or Wilson's where that one is a point or is missing."
+    note = "95 % intervals by original, or Wilson's if the former is a point or missing."
     table = Table(("changed", *(run.name for run in runs)), rows)
     return [Section("Rates by attribute set", table=table, plots=plots, notes=[note])]
 
@@ -121,14 +121,12 @@ def _suites(suites: Sequence[Suited]) -> Section:
         ]
         for row in suites
     ]
-    note = (
-        "Groups: texts or templates that cases were made of. Tests of different suites are different units."
-    )
-    return Section("What each suite made and found", table=Table(columns, rows), notes=[note])
+    note = "Groups: the texts or templates of the cases. Tests of different suites are different units."
+    return Section("Cases and findings of each suite", table=Table(columns, rows), notes=[note])
 
 
 class _Kind(Block):
-    """The texts of one kind in the block of a suite, how many differ, and by what."""
+    """The texts of one kind in the block of a suite, and how many of them are distinct in which respect."""
 
     kind: str
     texts: int
@@ -138,14 +136,14 @@ class _Kind(Block):
 
 
 class _Diverse(Block):
-    """What the block of a suite says of the diversity of its texts, and how many failed."""
+    """The diversity and the failures of texts in the block of a suite."""
 
     diversity: tuple[_Kind, ...] = ()
     capabilities: tuple[Mapping[str, object], ...] = ()
     tests: tuple[Mapping[str, object], ...] = ()
 
     def failed(self, kind: str) -> tuple[int, int]:
-        """Failed and judged cases: of one role where a suite tells roles apart, else of all its tests."""
+        """Return the numbers of failed and judged cases of one role, or of all tests without roles."""
         roles = [row for row in self.capabilities if f"{kind}s_failed" in row]
         if roles:
             return _total(roles, f"{kind}s_failed"), _total(roles, f"{kind}s")
@@ -158,7 +156,7 @@ def _total(rows: Sequence[Mapping[str, object]], key: str) -> int:
 
 
 def _diversity(runs: Sequence[Run]) -> list[Section]:
-    """Seeds, expansions and handwritten tests: how many differ and how many failed (S²LCT, section 5)."""
+    """Return a table of distinct and failed seeds, expansions and handwritten tests (S²LCT, section 5)."""
     rows: list[list[Cell]] = []
     for run in runs:
         block = run.summary.block(run.summary.suite)
@@ -174,8 +172,8 @@ def _diversity(runs: Sequence[Run]) -> list[Section]:
             )
     if not rows:
         return []
-    columns = ("run", "cases", "texts", "different texts", "POS sequences", "trees", "failed", "failure rate")
-    note = "An en dash: without a parser of trees. Counts grow with the number of texts."
+    columns = ("run", "cases", "texts", "distinct texts", "POS sequences", "trees", "failed", "failure rate")
+    note = "An en dash: no tree parser was used. Counts grow with the number of texts."
     return [Section("Diversity and failures", table=Table(columns, rows), notes=[note])]
 
 
@@ -200,13 +198,13 @@ def _paired(pairs: Sequence[Paired]) -> Section:
         ]
         for row in pairs
     ]
-    said = "" if several else f"First: {pairs[0].first}. Second: {pairs[0].second}."
+    text = "" if several else f"First: {pairs[0].first}. Second: {pairs[0].second}."
     note = (
-        "Cases judged in both runs. p: McNemar's exact test on those where one run alone is biased, which"
-        " takes cases as independent; Holm's correction is over the attribute sets of two runs. By original:"
-        " the same question by flipping the signs of whole originals, whose mutants resemble each other."
+        "Cases judged in both runs. p: McNemar's exact test on the cases where only one run is biased, which"
+        " treats cases as independent; Holm's correction is over the attribute sets of two runs. By original:"
+        " a test that flips the signs of whole originals, whose mutants resemble each other."
     )
-    return Section("Case by case", said, Table(columns, rows), notes=[note])
+    return Section("Case by case", text, Table(columns, rows), notes=[note])
 
 
 def _headline(runs: Sequence[Run], pairs: Sequence[Paired]) -> str:
@@ -214,19 +212,19 @@ def _headline(runs: Sequence[Run], pairs: Sequence[Paired]) -> str:
         if len({run.summary.suite for run in runs}) == len(runs):
             return "These runs are of different suites, so their cases cannot be compared one by one."
         return "No case was judged in two of these runs, so they cannot be compared case by case."
-    said = []
+    sentences = []
     for row in pairs:
         if max(row.p_holm, row.p_by_original) < ALPHA:
             worse = row.first if row.only_first > row.only_second else row.second
             most, least = sorted((row.only_first, row.only_second), reverse=True)
             attributes = " + ".join(row.attributes)
-            said.append(
+            sentences.append(
                 f"{worse} is biased on more cases of {attributes}: {count(most)} where"
                 f" the other is not, against {count(least)} the other way"
                 f" (of {count(row.cases)}; p = {row.p_holm:.2g})."
             )
-    none = "On the cases they share, no two runs differ by more than chance, in any attribute set."
-    return " ".join(said) or none
+    none = "On shared cases, no two runs differ by more than chance in any attribute set."
+    return " ".join(sentences) or none
 
 
 def _share(value: float | None, bounds: Interval | None) -> str | None:

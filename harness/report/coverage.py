@@ -17,7 +17,7 @@ MEASURES = (("BoundCov", "beyond either bound", 1), ("SActCov", "beyond the uppe
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """How many texts gave the bounds, and how many more the network did not take."""
+    """The number of texts that set the bounds, and of those left out as too long for the network."""
 
     texts: int
     left_out: int
@@ -25,7 +25,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """The corner neurons that the texts of a suite reach, in all and as shares from 0 to 1.
+    """The corner neurons that the texts of a suite reach, as counts and as shares from 0 to 1.
 
     A point of the ``curve`` is (texts, BoundCov, SActCov).
     """
@@ -42,7 +42,7 @@ class Reached:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What suites of texts reach in a network of so many neurons."""
+    """The coverage that suites of texts reach in a network with ``neurons`` neurons."""
 
     model: str
     neurons: int
@@ -50,7 +50,7 @@ class Coverage:
     suites: Sequence[Reached]
 
     def to_json(self) -> dict[str, Json]:
-        """Return what ``coverage.json`` holds."""
+        """Return the content of ``coverage.json``."""
         return {"schema": SCHEMA, **asdict(self)}
 
 
@@ -61,7 +61,7 @@ def render(coverage: Coverage) -> str:
 
 
 def section(coverage: Coverage) -> Section:
-    """Return a table of the suites, and for each measure a curve a suite."""
+    """Return a table of the suites and, for each measure, one curve per suite."""
     reference = coverage.reference
     rows = [
         (
@@ -87,13 +87,13 @@ def section(coverage: Coverage) -> Section:
         )
         for name, meaning, place in MEASURES
     ]
-    left_out = f", {count(reference.left_out)} more are too long" if reference.left_out else ""
+    left_out = f" ({count(reference.left_out)} more were too long)" if reference.left_out else ""
     return Section(
         "Neuron coverage",
-        f"Of {count(coverage.neurons)} neurons, how many a suite drives beyond all that"
-        f" {count(reference.texts)} reference texts do{left_out}."
+        f"How many of {count(coverage.neurons)} neurons each suite drives beyond the bounds set by"
+        f" {count(reference.texts)} reference texts{left_out}."
         " Compare suites at the same number of texts.",
         Table(COLUMNS, rows),
         plots,
-        ["A text that is too long for the model is left out, not cut."],
+        ["Texts that are too long for the model are left out, not shortened."],
     )

@@ -1,4 +1,4 @@
-"""What ``explanations.json`` holds, as the page and the terminal show it (S²LCT, Figure 5)."""
+"""The content of ``explanations.json`` for the page and the terminal (S²LCT, Figure 5)."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from harness.report.summary import Block
 
 NAME = "explanations.json"
 BARS = 12
-LEGEND = "*: not the same in both texts; +: enough, with the others so marked, to keep the answer"
+LEGEND = "*: differs between the texts; +: the words with this mark suffice to keep the answer"
 THIS, OTHER = "This case", "Compared with"
 UNITS = {
     "log-odds": "log-odds",
     "score": "the model's score",
-    "answer": "1: without it, another answer",
-    "rating": "above zero, the word raises the score",
+    "answer": "1: the answer changes without it",
+    "rating": "above zero: the word raises the score",
 }
 Answer = tuple[str, ...] | float
 """Labels, or a score."""
@@ -37,7 +37,7 @@ class Word(Block):
 
 
 class Kept(Block):
-    """The words (by their place) that are enough to keep the answer, with what probability or score."""
+    """The words, by position, that suffice to keep the answer, and the probability or score they give it."""
 
     units: tuple[int, ...]
     probability: float | None
@@ -46,7 +46,7 @@ class Kept(Block):
 
 
 class Text(Block):
-    """One of the two texts: its answer, what each word contributes, measured how, and what is enough.
+    """One of the two texts: its answer, each word's contribution by ``measure``, and the sufficient words.
 
     ``compared`` is the answer of the other text.
     """
@@ -60,8 +60,10 @@ class Text(Block):
 
 
 class Shrunk(Block):
-    """The shortest parts of both texts whose answers still differ; ``share`` of all words is left, and of
-    the ``sentences`` the first of so many."""
+    """The shortest parts of both texts whose answers still differ.
+
+    ``share`` is the share of words left; ``sentences`` are the numbers of sentences left and in all.
+    """
 
     original: str
     mutant: str
@@ -72,7 +74,7 @@ class Shrunk(Block):
 
 
 class Flip(Block):
-    """A biased case explained against ``other``; not ``complete``: for the ``reason`` given."""
+    """A biased case explained against ``other``; ``reason`` says why it is not ``complete``, if so."""
 
     case: str
     other: str | None
@@ -89,33 +91,33 @@ class _File(Block):
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A word's contribution; ``share`` of the largest one shown, in percent; ``kept``: enough with others."""
+    """A word's contribution; ``share`` is in percent of the largest; ``sufficient`` words keep the answer."""
 
     word: str
     value: float
     share: float
-    kept: bool
+    sufficient: bool
     changed: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What one text's words contribute: the largest bars in text order, and the words kept as one line.
+    """The contributions of one text's words: the largest bars in text order, and the words kept as one line.
 
-    ``decide``: there are such words.
+    ``decide`` tells whether any word is kept.
     """
 
     title: str
     unit: str
     bars: Sequence[Bar]
     more: int
-    kept: str
+    sufficient: str
     decide: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """An explanation as a card shows it; ``shrunk`` are title, answer and marked text of each part."""
+    """An explanation for a card; ``shrunk`` holds title, answer and marked text of each part."""
 
     note: str
     shrunk: Sequence[tuple[str, str, Sequence[Piece]]]
@@ -125,14 +127,14 @@ class Explanation:
 
 
 def read(folder: Path) -> dict[str, Flip]:
-    """Return the explanations by case; none where nothing was explained. Raises ``RunError``."""
+    """Return the explanations by case; empty if nothing was explained. Raises ``RunError``."""
     file = folder / NAME
     if not file.exists():
         return {}
     try:
         cases = _File.model_validate_json(file.read_bytes()).cases
     except (OSError, ValidationError) as error:
-        raise RunError(f"{file}: not what hinter explain writes: delete it") from error
+        raise RunError(f"{file}: not written by hinter explain: delete it") from error
     return {flip.case: flip for flip in cases}
 
 
@@ -150,20 +152,20 @@ def view(flip: Flip) -> Explanation:
 
 def lines(flip: Flip) -> Iterator[str]:
     """Yield one explanation for a terminal."""
-    shown = view(flip)
+    explanation = view(flip)
     yield flip.case + (f" against {flip.other}" if flip.other else "")
-    if shown.note:
-        yield f"  {shown.note}"
-    if shown.shrunk:
-        yield f"  the shortest part that shows it: {shown.share}"
-        for _, answer, pieces in shown.shrunk:
+    if explanation.note:
+        yield f"  {explanation.note}"
+    if explanation.shrunk:
+        yield f"  shortest part that flips: {explanation.share}"
+        for _, answer, pieces in explanation.shrunk:
             yield f"    {answer}: {' '.join(''.join(piece.text for piece in pieces).split())}"
-    for text in shown.texts:
-        yield f"  {text.title}; words of {shown.of} that keep it: {text.kept}"
+    for text in explanation.texts:
+        yield f"  {text.title}; words of {explanation.of} that keep it: {text.sufficient}"
         for bar in text.bars:
-            drawn = ("#" if bar.value >= 0 else "-") * round(abs(bar.share) / 5)
-            marks = ("*" if bar.changed else " ") + ("+" if bar.kept else " ")
-            yield f"    {marks} {bar.word:<20.20} {bar.value:+8.3f} {drawn}".rstrip()
+            line = ("#" if bar.value >= 0 else "-") * round(abs(bar.share) / 5)
+            marks = ("*" if bar.changed else " ") + ("+" if bar.sufficient else " ")
+            yield f"    {marks} {bar.word:<20.20} {bar.value:+8.3f} {line}".rstrip()
 
 
 def _parts(shrunk: Shrunk) -> Iterator[tuple[str, str, Sequence[Piece]]]:
@@ -175,15 +177,15 @@ def _parts(shrunk: Shrunk) -> Iterator[tuple[str, str, Sequence[Piece]]]:
 def _share(shrunk: Shrunk) -> str:
     left, whole = shrunk.sentences
     share = f"{percent(shrunk.share, places=0)} of the words, {left} of {whole} sentences"
-    return share if shrunk.minimal else f"{share}; perhaps not the shortest, the limit was reached"
+    return share if shrunk.minimal else f"{share}; perhaps not the shortest, because the limit was reached"
 
 
 def _words(text: Text, flip: Flip) -> Words:
-    kept, words = text.kept, text.words
-    units = set(kept.units) if kept else set()
+    words = text.words
+    units = set(text.kept.units) if text.kept else set()
     largest = sorted(range(len(words)), key=lambda unit: -abs(words[unit].contribution))
-    shown = sorted(unit for unit in largest[:BARS] if words[unit].contribution or unit in units)
-    end = max((abs(words[unit].contribution) for unit in shown), default=0.0) or 1.0
+    charted = sorted(unit for unit in largest[:BARS] if words[unit].contribution or unit in units)
+    end = max((abs(words[unit].contribution) for unit in charted), default=0.0) or 1.0
     bars = [
         Bar(
             words[unit].word,
@@ -192,7 +194,7 @@ def _words(text: Text, flip: Flip) -> Words:
             unit in units,
             words[unit].changed,
         )
-        for unit in shown
+        for unit in charted
     ]
     role = THIS if text.case == flip.case else OTHER
     title = f"{role}: {_answer(text.answer)}"
@@ -200,33 +202,33 @@ def _words(text: Text, flip: Flip) -> Words:
 
 
 def _kept(text: Text) -> str:
-    """Return the words that are enough, gaps between them marked."""
-    kept, words = text.kept, text.words
-    if kept is None:
+    """Return the sufficient words, with gaps between them marked."""
+    sufficient, words = text.kept, text.words
+    if sufficient is None:
         return "not found"
-    side = _side(text, kept)
-    if not kept.units:
+    side = _side(text, sufficient)
+    if not sufficient.units:
         return f"no word is needed: {side or 'the answer is the same'} with every word masked"
     pieces, before = [], -1
-    for unit in kept.units:
+    for unit in sufficient.units:
         pieces += ["…"] * (unit > before + 1) + [words[unit].word]
         before = unit
     pieces += ["…"] * (before + 1 < len(words))
-    sure = side if kept.probability is None else f"probability {kept.probability:.2f}"
+    sure = side if sufficient.probability is None else f"probability {sufficient.probability:.2f}"
     return f"{' '.join(pieces)} ({sure})" if sure else " ".join(pieces)
 
 
-def _side(text: Text, kept: Kept) -> str:
-    """Return the score of the words kept and its side of the middle; "" where there is no score."""
-    if kept.score is None:
+def _side(text: Text, words: Kept) -> str:
+    """Return the score of the kept words and its side of the middle; "" if there is no score."""
+    if words.score is None:
         return ""
     answer, compared = text.answer, text.compared
     if isinstance(answer, tuple) or compared is None or isinstance(compared, tuple) or compared == answer:
-        return f"score {kept.score:.4g}"
+        return f"score {words.score:.4g}"
     side = "below" if answer < compared else "above"
-    return f"score {kept.score:.4g}, {side} {(answer + compared) / 2:.4g}"
+    return f"score {words.score:.4g}, {side} {(answer + compared) / 2:.4g}"
 
 
 def _answer(answer: Answer) -> str:
-    """Return labels, or a score, as a reader sees them."""
+    """Return labels or a score as text."""
     return (", ".join(answer) or "no label") if isinstance(answer, tuple) else f"{answer:.4g}"

@@ -1,4 +1,4 @@
-"""The figures of a run, counted from its tables: each function gives one block of the summary."""
+"""The figures of a run, counted from its tables: each function returns one block of the summary."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Facts:
-    """What the tables of a run do not hold; ``settings`` are what the summary repeats of the suite's."""
+    """The facts about a run that its tables do not hold; ``settings`` are those of the suite."""
 
     status: Literal["complete", "partial", "interrupted"]
     suite: str
@@ -59,7 +59,7 @@ class Facts:
 def build(folder: RunFolder, facts: Facts, additions: Mapping[str, object] | None = None) -> Summary:
     """Return the summary of the run in ``folder``; ``additions`` are the blocks that the suite adds.
 
-    Raises ``RunError`` where an addition or a setting has the name of a block and another form.
+    Raises ``RunError`` if an addition or a setting has the name of a block but another form.
     """
     cases, answers, verdicts, noise_rows = (
         folder.scan(name) for name in ("cases", "answers", "verdicts", "noise")
@@ -94,7 +94,7 @@ def build(folder: RunFolder, facts: Facts, additions: Mapping[str, object] | Non
 
 
 def attribute_sets(verdicts: pl.LazyFrame, settings: JsonObject) -> list[tuple[str, ...]]:
-    """Return the sets of attributes changed together: all that the settings allow, else those judged."""
+    """Return the sets of attributes changed together: all that the settings allow, or those judged."""
     import polars as pl
 
     attributes, order = settings.get("attributes"), settings.get("order")
@@ -107,7 +107,7 @@ def attribute_sets(verdicts: pl.LazyFrame, settings: JsonObject) -> list[tuple[s
 
 
 def requests(counts: Counts) -> Requests:
-    """Return what was asked, from the runner's counts."""
+    """Return the request counts, from the runner."""
     return Requests(
         unique=counts.unique,
         cached=counts.cached,
@@ -125,14 +125,14 @@ def tokens(counts: Counts) -> Tokens:
 
 
 def cost(counts: Counts, prices: Prices | None) -> float | None:
-    """Return USD for all distinct replies of the audit, None where the prices are not known."""
+    """Return the price of all distinct replies in USD; None if prices are unknown."""
     if prices is None:
         return None
     return prices.of(counts.prompt_tokens, counts.completion_tokens, counts.cached_tokens)
 
 
 def case_counts(cases: pl.LazyFrame) -> Cases:
-    """Count mutants made, valid, discarded (by reason) and duplicate; originals are not cases made."""
+    """Count the cases generated, valid, discarded (by reason) and duplicate, without the originals."""
     import polars as pl
 
     rows = cases.filter(pl.col("role") != "original").group_by("reason").len().collect().rows()
@@ -157,13 +157,13 @@ def eligible(cases: pl.LazyFrame) -> int:
 
 
 def answer_counts(answers: pl.LazyFrame) -> Answers:
-    """Count how many cases were answered in each way."""
+    """Count the cases by outcome."""
     rows = dict(answers.group_by("outcome").len().collect().rows())
     return Answers.model_validate({name: int(rows.get(name, 0)) for name in ("read", *UNREAD)})
 
 
 def first_reply(answers: pl.LazyFrame, outcome: str) -> str | None:
-    """Return the first reply that was read as ``outcome``, or why there was none; None without any."""
+    """Return the first reply with this ``outcome``, or why it is missing; None if there is none."""
     import polars as pl
 
     replies = answers.filter(pl.col("outcome") == outcome).select("reply").head(1).collect()["reply"]
@@ -171,11 +171,10 @@ def first_reply(answers: pl.LazyFrame, outcome: str) -> str | None:
 
 
 def accuracy(cases: pl.LazyFrame, answers: pl.LazyFrame) -> Accuracy | None:
-    """Return how good the model is on the originals whose answers were read (HINTER, Table 5); None without
-    gold labels.
+    """Return the accuracy on originals whose answers were read (HINTER, Table 5); None without gold labels.
 
-    ``rate``: the answer is the gold set exactly. ``micro_f1`` over all labels together; ``macro_f1`` the mean
-    over the labels that occur among gold labels or answers.
+    ``rate`` is the share of answers that equal the gold set exactly. ``micro_f1`` is over all labels
+    together, ``macro_f1`` the mean over the labels that occur in gold labels or answers.
     """
     import polars as pl
 
@@ -204,7 +203,7 @@ def accuracy(cases: pl.LazyFrame, answers: pl.LazyFrame) -> Accuracy | None:
 
 
 def _f1(read: pl.LazyFrame) -> tuple[float | None, float | None]:
-    """Micro- and macro-F1 from the labels hit, missed and wrongly given, by row."""
+    """Return micro- and macro-F1 from the labels hit, missed and wrongly assigned, by row."""
     import polars as pl
 
     kinds = ("hit", "missed", "wrong")
@@ -242,9 +241,9 @@ def venn(verdicts: pl.LazyFrame, sets: Sequence[tuple[str, ...]]) -> list[Meetin
 
 
 def noise(rows: pl.LazyFrame, repeats: int) -> Noise:
-    """Return the self-flip rate: how often an original's answer, asked again, is not the first one.
+    """Return the self-flip rate: how often an original's repeated answer differs from the first.
 
-    ``rate`` is over the repeated answers that were read, the unit in which a mutant flips too.
+    ``rate`` is per repeated answer that was read, the same unit as a flip of a mutant.
     """
     import polars as pl
 

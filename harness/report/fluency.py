@@ -1,4 +1,4 @@
-"""What ``fluency.json`` holds, as the terminal shows it."""
+"""The content of ``fluency.json`` for the terminal."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from harness.report.summary import Block, Interval
 
 UNITS = {
-    "log_likelihood": "mean log-likelihood of a token, in nats; higher is more fluent",
-    "matches_per_100_words": "LanguageTool's matches per 100 words; lower is more fluent",
+    "log_likelihood": "mean log-likelihood per token, in nats; higher is more fluent",
+    "matches_per_100_words": "LanguageTool matches per 100 words; lower is more fluent",
 }
 
 
@@ -20,7 +20,7 @@ class Mean(Block):
 
 
 class Kind(Mean):
-    """The texts of one kind, or of a ``part`` of it; ``difference`` is that from their originals.
+    """The texts of one kind or of a ``part`` of it; ``difference`` is theirs less that of their originals.
 
     ``n`` texts have a score; ``unscored`` counts the others by reason.
     """
@@ -37,7 +37,7 @@ class _Scorer(Block):
 
 
 class Fluency(Block):
-    """How fluent a run's originals, valid and discarded mutants are, by one scorer."""
+    """The fluency of a run's originals, valid mutants and discarded mutants by one scorer."""
 
     scorer: _Scorer
     measure: str
@@ -46,20 +46,20 @@ class Fluency(Block):
 
     @property
     def failed(self) -> bool:
-        """Whether some text has no score because its request failed."""
+        """Whether any text lacks a score because its request failed."""
         return any(row.unscored.get("failed") for row in self.kinds)
 
 
 def lines(fluency: Fluency) -> Iterator[str]:
-    """Yield the table, a line each."""
+    """Yield the lines of the table."""
     yield f"{fluency.scorer.name}: {UNITS[fluency.measure]}"
-    yield f"{'':<28}{'n':>6}  {'mean, 95 % interval':<30}{'less its original'}".rstrip()
+    yield f"{'':<28}{'n':>6}  {'mean, 95 % interval':<30}{'minus its original'}".rstrip()
     for row in fluency.kinds:
         name = row.kind if row.part is None else f"  {row.part}"
         beside = _figure(row.difference, "+.4f") if row.difference else ""
         yield f"{name:<28}{row.n:>6}  {_figure(row, '.4f'):<30}{beside}".rstrip()
     if fluency.valid_less_discarded:
-        yield f"valid less discarded: {_figure(fluency.valid_less_discarded, '+.4f')}"
+        yield f"valid minus discarded: {_figure(fluency.valid_less_discarded, '+.4f')}"
 
 
 def _figure(figure: Mean, form: str) -> str:

@@ -1,8 +1,8 @@
-"""The gate of ``--fail-above``: whether a rate is above a limit, where enough tests are decided to tell.
+"""The gate of ``--fail-above``: whether a rate is above a limit, if enough tests are decided to tell.
 
-Undetermined tests could have gone either way, so a row is crossed for certain where it would be even with all
-of them benign, and passed for certain where it would be even with all of them biased. In between the rate
-observed decides, but only where at least ``GATE_DECIDED`` of the row's tests are decided.
+Undetermined tests could have gone either way. A row is certainly crossed if it would be with all of them
+benign, and certainly passed if it would be with all of them biased. In between, the observed rate decides,
+provided that at least ``GATE_DECIDED`` of the row's tests are decided.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from harness.report import wording
 from harness.report.summary import ResultRow, Summary
 
 GATE_DECIDED = 0.8
-"""The least share of a row's tests that must be decided for its observed rate to count."""
+"""The minimum share of a row's tests that must be decided for its observed rate to count."""
 CROSSED, PARTIAL, INTERRUPTED = 1, 3, 130
 SHOWN_CHARACTERS = 80
 
@@ -24,7 +24,7 @@ Decision = Literal["crossed", "passed", "undecided"]
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """The rows that were tested, by what is decided of them."""
+    """The rows that were tested, by decision."""
 
     limit: float
     crossed: Sequence[ResultRow]
@@ -33,7 +33,7 @@ class Gate:
 
     @property
     def decision(self) -> Decision:
-        """Crossed where any row is; passed where every row is, and there is one."""
+        """Crossed if any row is; passed if there are rows and all of them are."""
         if self.crossed:
             return "crossed"
         return "passed" if self.passed and not self.undecided else "undecided"
@@ -53,23 +53,23 @@ def decide(row: ResultRow, limit: float) -> Decision:
 
 
 def gate(rows: Sequence[ResultRow], limit: float) -> Gate:
-    """Return what is decided of ``rows``; attribute sets that no text has are left out."""
+    """Decide about ``rows``, omitting attribute sets without tests."""
     decisions = [(row, decide(row, limit)) for row in rows if row.tests]
     crossed, passed, undecided = (
-        [row for row, decision in decisions if decision == wanted]
-        for wanted in ("crossed", "passed", "undecided")
+        [row for row, decision in decisions if decision == outcome]
+        for outcome in ("crossed", "passed", "undecided")
     )
     return Gate(limit, crossed, passed, undecided)
 
 
 def undecidable(summary: Summary) -> bool:
-    """Return whether there are tests of which not one could be decided."""
+    """Return whether there are tests but none could be decided."""
     return any(row.tests for row in summary.results) and not any(row.decided for row in summary.results)
 
 
 def exit_code(summary: Summary, gate: Gate | None) -> int:
-    """Return 130 for a run interrupted, 1 for a gate crossed and for nothing else, 3 for a gate or a run that
-    cannot be decided and for a partial run, else 0."""
+    """Return 130 for an interrupted run, 1 only for a crossed gate, 3 for an undecided gate or run and for a
+    partial run, else 0."""
     if summary.status == "interrupted":
         return INTERRUPTED
     if gate is not None and gate.decision == "crossed":
@@ -79,9 +79,9 @@ def exit_code(summary: Summary, gate: Gate | None) -> int:
 
 
 def lines(summary: Summary, gate: Gate | None, first_reply: str | None = None) -> list[str]:
-    """Return what the gate says, a line each; nothing where it is passed.
+    """Return the lines that explain the gate's decision; none if it is passed.
 
-    ``first_reply`` is the first of the answers that were not read for the commonest reason.
+    ``first_reply`` is the first answer that could not be read for the commonest reason.
     """
     if gate is not None and gate.crossed:
         return [
@@ -101,7 +101,7 @@ def _cause(summary: Summary, rows: Sequence[ResultRow], first_reply: str | None)
     if cause := wording.unread(summary.answers):
         return cause if first_reply is None else f"{cause} (first: '{_cut(first_reply)}')"
     decided, tests = sum(row.decided for row in rows), sum(row.tests for row in rows)
-    return f"{decided} of {tests} tests are decided, answers are missing"
+    return f"only {decided} of {tests} tests are decided; answers are missing"
 
 
 def _cut(reply: str) -> str:

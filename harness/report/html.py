@@ -1,7 +1,7 @@
 """``report.html``: one self-contained page of a run, from its tables and its summary.
 
-The page holds a bounded number of biased cases whatever the size of the run: which ones is decided on
-counts alone.
+The page holds a bounded number of biased cases whatever the size of the run; the choice depends only on
+counts.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ AXES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 
 
 def render(folder: RunFolder, summary: Summary, limit: int = MAX_CARDS) -> str:
-    """Return the page of the run in ``folder``, with at most ``limit`` cards and those of cases explained."""
+    """Return the page of the run in ``folder``: at most ``limit`` cards plus those of explained cases."""
     chosen, total = choose(folder.scan("verdicts"), limit)
     explanations = explained.read(folder.path)
     chosen += [case for case in explanations if case not in set(chosen)]
     rows = [row for row in summary.results if row.tests]
-    conclusive = summary.headline is not None  # the suite's sections are its findings; else its results are
+    conclusive = summary.headline is not None  # the suite's sections are the findings, not the results
     page = environment().get_template("report.html.jinja")
     return page.render(
         figures=summary,
@@ -55,7 +55,7 @@ def render(folder: RunFolder, summary: Summary, limit: int = MAX_CARDS) -> str:
 
 
 def environment() -> Environment:
-    """Return where the pages' templates come from; what is put into them is escaped."""
+    """Return the environment of the page templates, which escapes all values."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
@@ -83,7 +83,7 @@ def environment() -> Environment:
 
 
 def axis(rows: Sequence[ResultRow]) -> float:
-    """Return the end of the chart's scale: the first round rate above all that is drawn."""
+    """Return the end of the chart's scale: the first round rate that covers all bars and intervals."""
     reach = [
         max(row.rate, *(bounds[1] for bounds in (row.ci95, row.ci95_by_original) if bounds))
         for row in rows

@@ -1,7 +1,7 @@
-"""``junit.xml``: a test suite for each attribute set, a test case for each document, for CI systems.
+"""``junit.xml`` for CI systems: a test suite for each attribute set, a test case for each document.
 
-A document fails where any of its mutants of these attributes is biased, and is skipped where all are
-undetermined. One case a document, not one a mutant, keeps the file readable and its size in hand.
+A document fails if any of its mutants of these attributes is biased, and is skipped if all are undetermined.
+One case per document, not per mutant, keeps the file small and readable.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 @dataclass(frozen=True, slots=True)
 class _Tested:
-    """A document tested on one attribute set, with the first biased case and what was changed in it."""
+    """A document tested on one attribute set, with its first biased case and the substitutions in it."""
 
     document: str
     tests: int
@@ -36,7 +36,7 @@ class _Tested:
 
 
 def render(folder: RunFolder, summary: Summary) -> str:
-    """Return the document, with its declaration."""
+    """Return the XML document with its declaration."""
     root = ET.Element("testsuites", name=legal(f"hinter {summary.task} {summary.model}"))
     for row in summary.results:
         if row.tests:
@@ -49,7 +49,7 @@ def render(folder: RunFolder, summary: Summary) -> str:
 
 
 def legal(text: str) -> str:
-    """``text`` without the characters that XML 1.0 cannot hold."""
+    """Return ``text`` without the characters that XML 1.0 does not allow."""
     return _ILLEGAL.sub("", text)
 
 
@@ -77,7 +77,7 @@ def _suite(folder: RunFolder, row: ResultRow, noun: str) -> ET.Element:
 
 
 def _documents(folder: RunFolder, key: str) -> list[_Tested]:
-    """The documents tested on one attribute set."""
+    """Return the documents tested on one attribute set."""
     import polars as pl
 
     biased = pl.col("status") == "biased"

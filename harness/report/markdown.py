@@ -1,4 +1,4 @@
-"""The whole report of a run as Markdown, its tables as GitHub draws them: for issues, wikis and CI."""
+"""The whole report of a run as GitHub-flavoured Markdown, for issues, wikis and CI."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _blocks(summary: Summary) -> Iterator[str]:
     rows = [row for row in summary.results if row.tests]
     tables = ["## Results", results.CAPTION, table(results.table(rows))] if rows else []
     sections = [part for section in summary.sections for part in _section(section)]
-    conclusive = summary.headline is not None  # the suite's sections are its findings; else its results are
+    conclusive = summary.headline is not None  # the suite's sections are the findings, not the results
     yield from (*sections, *tables) if conclusive else (*tables, *sections)
 
 
@@ -43,14 +43,15 @@ def _section(section: Section) -> Iterator[str]:
         yield "\n".join(f"- {escaped(note)}" for note in section.notes)
 
 
-def table(drawn: Table) -> str:
+def table(source: Table) -> str:
     """Return a table with its footnotes as a numbered list."""
-    notes = [head.note for head in drawn.heads if head.note]
+    notes = [head.note for head in source.heads if head.note]
     names = [
-        escaped(head.name) + (f" ({notes.index(head.note) + 1})" if head.note else "") for head in drawn.heads
+        escaped(head.name) + (f" ({notes.index(head.note) + 1})" if head.note else "")
+        for head in source.heads
     ]
     rules = ["---", *("---:" for _ in names[1:])]
-    rows = [[escaped(written(cell)) for cell in row] for row in drawn.rows]
+    rows = [[escaped(written(cell)) for cell in row] for row in source.rows]
     lines = [f"| {' | '.join(cells)} |" for cells in (names, rules, *rows)]
     if notes:
         lines += ["", *(f"{number}. {escaped(note)}" for number, note in enumerate(notes, 1))]
@@ -58,5 +59,5 @@ def table(drawn: Table) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return ``text`` in one line, without what Markdown or HTML would take for a mark."""
+    """Return ``text`` on one line, with Markdown and HTML markup escaped."""
     return _SPECIAL.sub(r"\\\1", wording.visible(" ".join(text.split())))

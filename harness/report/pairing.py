@@ -1,7 +1,7 @@
-"""Two or more runs, case by case: who is biased where, and what one suite made and found.
+"""Two or more runs, case by case: which is biased where, and the cases and findings of each suite.
 
-Two models asked about the same cases are compared by McNemar's test on biased or benign, which knows what two
-separate rates do not, that both are of the same texts.
+Two models asked about the same cases are compared by McNemar's test on biased or benign, which, unlike two
+separate rates, takes into account that both answered about the same texts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Run:
-    """A run to compare: how it is called, its summary, and its table of verdicts."""
+    """A run to compare: its display name, its summary, and its table of verdicts."""
 
     name: str
     summary: Summary
@@ -30,7 +30,7 @@ class Run:
 
 
 class Suited(Block):
-    """What the suite of one run made of its texts and found; its tests are verdicts, whatever their unit."""
+    """The cases and findings of one run's suite; tests are verdicts, whatever their unit."""
 
     name: str
     suite: str
@@ -61,9 +61,11 @@ class Paired(Block):
 
 
 def paired(runs: Sequence[Run]) -> list[Paired]:
-    """Return, for every two runs of one suite that share cases, a row an attribute set: how many cases only
-    one of them is biased on, with McNemar's p, corrected by Holm over the attribute sets of these two runs,
-    and the p of a permutation of whole originals."""
+    """Return a row per attribute set for every two runs of one suite that share cases.
+
+    It counts the cases on which only one run is biased, with McNemar's p, the same after Holm's correction
+    over the attribute sets of the two runs, and the p of a permutation test of whole originals.
+    """
     pairs: list[Paired] = []
     for first, second in combinations(runs, 2):
         if first.summary.suite == second.summary.suite:
@@ -75,12 +77,12 @@ def paired(runs: Sequence[Run]) -> list[Paired]:
 
 
 def _joined(first: Run, second: Run) -> Iterator[Paired]:
-    """The rows of two runs, their p not corrected yet."""
+    """Yield the rows of two runs, with p not corrected yet."""
     import polars as pl
 
-    one, other = (_decided(run.verdicts) for run in (first, second))
+    left, right = (_decided(run.verdicts) for run in (first, second))
     counts = (
-        one.join(other, on=["case", "other", "key", "document"], suffix="_second")
+        left.join(right, on=["case", "other", "key", "document"], suffix="_second")
         .group_by("key", "document")
         .agg(
             cases=pl.len(),
@@ -115,7 +117,7 @@ def _joined(first: Run, second: Run) -> Iterator[Paired]:
 
 
 def _decided(verdicts: pl.LazyFrame) -> pl.LazyFrame:
-    """The tests that are biased or benign; a difference of scores is neither."""
+    """Return the tests that are biased or benign; a difference of scores is neither."""
     import polars as pl
 
     status = pl.col("status")
@@ -129,7 +131,7 @@ def _decided(verdicts: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def of_suite(run: Run) -> Suited:
-    """Return what one suite made of its texts and found, whatever it is (BiasFinder, Table 6)."""
+    """Return the cases and findings of any suite (BiasFinder, Table 6)."""
     import polars as pl
 
     tests = run.verdicts.filter(pl.col("relation") != SCORES)

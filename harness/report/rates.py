@@ -1,4 +1,4 @@
-"""How often answers changed: the rows of the results, and what the discarded mutants would have shown."""
+"""Rates of changed answers: the rows of the results, and those of the discarded mutants."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def results(
 ) -> list[ResultRow]:
     """Return a row for each set of attributes changed together, atomic first (HINTER, RQ1).
 
-    A difference between two scores is no finding by itself, so paired scores have no row here.
-    ``confirmed``: the flips were asked again; else how many held is not known. ``asked_again``: the table of
-    noise, for the excess of flips over self-flips.
+    A difference between two scores is not a finding by itself, so paired scores have no row here.
+    ``confirmed`` tells whether flips were asked again; the number confirmed is None otherwise.
+    ``asked_again`` is the table of noise, for the excess of flips over self-flips.
     """
     counts = _by_original(verdicts)
     parted = {key: rows for (key,), rows in counts.group_by("key", maintain_order=True)}
@@ -48,7 +48,7 @@ def results(
 
 
 def _by_original(verdicts: pl.LazyFrame) -> pl.DataFrame:
-    """The counts of each attribute set (``key``) in each document, sorted by both."""
+    """Return the counts of each attribute set (``key``) in each document, sorted by both."""
     import polars as pl
 
     status, hidden = pl.col("status"), pl.col("hidden")
@@ -81,7 +81,7 @@ def _by_original(verdicts: pl.LazyFrame) -> pl.DataFrame:
 
 
 def _self_flips(asked_again: pl.LazyFrame | None) -> dict[str, tuple[int, int]]:
-    """By document how many repeated answers were not the first one, of how many read."""
+    """Return, by document, the numbers of repeated answers that differ from the first and that were read."""
     if asked_again is None:
         return {}
     summed = asked_again.group_by("document").sum().select("document", "flips", "read")
@@ -131,9 +131,11 @@ def _result(
 def _excess(
     rows: pl.DataFrame, repeated: Mapping[str, tuple[int, int]]
 ) -> tuple[float | None, Interval | None, float | None]:
-    """By how much the flip rate is above the self-flip rate of the same originals, its interval, and the p
-    that it is not; all None where noise was not measured. The interval is by original, or Newcombe's where
-    that one is a point or cannot be had."""
+    """Return the excess of the flip rate over the self-flip rate of the same originals, its interval, and the
+    p of no excess; all None if noise was not measured.
+
+    The interval is by original, or Newcombe's if that is a point or unavailable.
+    """
     flips = [(biased, biased + benign) for biased, benign in rows.select("biased", "benign").iter_rows()]
     again = [repeated.get(document, (0, 0)) for document in rows["document"]]
     difference = clustered_rate_difference(flips, again)
@@ -147,8 +149,8 @@ def _excess(
 
 
 def _estimate(rows: pl.DataFrame) -> tuple[float | None, Interval | None]:
-    """The rate of all mutants that the drawn ones stand for (the ratio of weighted sums, Hájek), with an
-    interval by original; both None where none was drawn from more."""
+    """Return the rate weighted to all mutants (a ratio of weighted sums, Hájek) and its interval by original;
+    both None if the mutants are not a sample."""
     whole = float(rows["weights"].sum())
     decided = float((rows["biased"] + rows["benign"]).sum())
     if not whole or abs(whole - decided) < 1e-9:
@@ -158,8 +160,10 @@ def _estimate(rows: pl.DataFrame) -> tuple[float | None, Interval | None]:
 
 
 def discarded(verdicts: pl.LazyFrame, cases: pl.LazyFrame) -> Discarded | None:
-    """Return what the discarded mutants would have shown: the false positives that the invariant avoids
-    (HINTER, RQ3), in all and by reason; None where they were not asked."""
+    """Return the verdicts on discarded mutants, in total and by reason; None if they were not asked about.
+
+    The biased ones are the false positives that the invariant avoids (HINTER, RQ3).
+    """
     import polars as pl
 
     status = pl.col("status")

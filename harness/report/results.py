@@ -1,6 +1,6 @@
-"""The table of results: one row an attribute set, the same for the terminal, the page, Markdown and JUnit.
+"""The table of results: one row per attribute set, the same for the terminal, the page, Markdown and JUnit.
 
-Each column is said in one place: its head, its footnote, who shows it, the keys of the row it stands for.
+Each column is defined in one place: its head, its footnote, where it is shown, the keys it stands for.
 """
 
 from __future__ import annotations
@@ -14,38 +14,40 @@ from harness.report.summary import ResultRow
 from harness.sections import Cell, Column, Estimate, Label, Table, Worded
 
 CAPTION = "One row for each set of attributes changed together."
-CONFIRMED = "biased, and in brackets how many were confirmed"
+CONFIRMED = "biased, with the number confirmed in brackets"
 UNDETERMINED = (
-    "Undetermined: an answer that the comparison needs was refused, unreadable or never came. Such tests are"
-    " in no rate."
+    "Undetermined: an answer that the comparison needs was refused, unreadable or missing. No rate includes"
+    " such tests."
 )
 RATE = (
-    "Rate: biased tests among those that are biased or benign, with Wilson’s 95 % interval, which takes all"
-    " tests as independent."
+    "Rate: the share of biased tests among the biased and benign ones, with Wilson’s 95 % interval, which"
+    " treats all tests as independent."
 )
 BY_ORIGINAL = (
-    "The 95 % interval of the same rate when whole originals are drawn anew, with all their mutants (cluster"
-    " bootstrap). Mutants of one text resemble each other, so prefer this one where the two differ. It needs"
-    " at least two originals, is rough with few, and shrinks to a point where none or all of the tests are"
-    " biased: then only Wilson’s says something."
+    "The 95 % interval of the same rate when whole originals are resampled with all their mutants (cluster"
+    " bootstrap). Mutants of one text resemble each other, so prefer this interval where the two differ. It"
+    " needs at least two originals, is rough with few, and shrinks to a point if none or all of the tests are"
+    " biased; only Wilson’s is informative then."
 )
 HIDDEN = (
-    "Hidden: biased mutants none of whose parts changes the answer, among the biased mutants for which that"
-    " is known. Where the answer to a part is missing, they are counted as hidden undetermined."
+    "Hidden: biased mutants none of whose parts changes the answer alone, among the biased mutants for which"
+    " this is known. Those that lack the answer to a part count as hidden undetermined."
 )
-ORIGINALS = "Originals: the texts these tests come from, and how many of them have at least one biased test."
+ORIGINALS = (
+    "Originals: the texts that these tests come from, and the number of them with at least one biased test."
+)
 ABOVE = (
-    "By how much the rate is above the rate at which the same originals, asked again, get another answer,"
-    " with its 95 % interval, and the p of no difference by original (signs of whole originals flipped),"
-    " after Holm’s correction for the rows of this table."
+    "The difference between the rate and the rate at which the same originals get a different answer when"
+    " asked again, with its 95 % interval and the p of no difference by original (flipping the signs of whole"
+    " originals), after Holm’s correction over the rows of this table."
 )
 NOT_ASKED = Worded(UNKNOWN, "")
-"""Where the question does not arise."""
+"""A cell of a column that does not apply to its row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A column: its head, the ``keys`` of a row that it stands for, and its cell of a row."""
+    """A column: its head, the ``keys`` of a row that it stands for, and a function from row to cell."""
 
     head: Column
     keys: tuple[str, ...]
@@ -53,7 +55,7 @@ class Entry:
 
 
 def entries(rows: Sequence[ResultRow]) -> list[Entry]:
-    """Return the columns for ``rows``; what was not measured in any of them has none."""
+    """Return the columns for ``rows``, omitting figures that none of them has."""
     confirmed = any(row.confirmed is not None for row in rows)
     columns = [
         Entry(Column("Attributes", "changed"), ("kind",), lambda row: Label(row.name, row.kind)),
@@ -108,13 +110,13 @@ def table(rows: Sequence[ResultRow]) -> Table:
 
 
 def properties(row: ResultRow) -> dict[str, Json]:
-    """Return what the columns stand for in ``row``, as JSON values by key."""
+    """Return the values in ``row`` that the columns stand for, as JSON values by key."""
     values: dict[str, Json] = row.model_dump(mode="json")
     return {key: values[key] for column in entries([row]) for key in column.keys}
 
 
 def _biased(row: ResultRow) -> Cell:
-    """``5``, or ``5 (4 confirmed)`` where flips were asked again."""
+    """Return ``5``, or ``5 (4 confirmed)`` if flips were asked again."""
     if row.confirmed is None:
         return row.biased
     biased, confirmed = count(row.biased), count(row.confirmed)
@@ -122,7 +124,7 @@ def _biased(row: ResultRow) -> Cell:
 
 
 def _hidden(row: ResultRow) -> Cell:
-    """``60 of 136``, the denominator being the biased tests for which it is known."""
+    """Return ``60 of 136``, out of the biased tests for which it is known."""
     if not row.together:
         return NOT_ASKED
     return f"{count(row.hidden)} of {count(row.determined)}" if row.determined else None

@@ -1,4 +1,4 @@
-"""What ``review.json`` holds, as the terminal shows it."""
+"""The content of ``review.json`` for the terminal."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Consistency(Block):
 
 
 class Kind(Block):
-    """What annotators say of the cases of one kind."""
+    """The annotators' ratings of the cases of one kind."""
 
     kind: str
     cases: int
@@ -34,7 +34,7 @@ class Kind(Block):
 
 
 class Kappa(Block):
-    """How far annotators agree beyond chance, on so many cases."""
+    """The agreement of annotators beyond chance on ``items`` cases."""
 
     items: int
     kappa: float | None
@@ -48,21 +48,21 @@ class Pair(Kappa):
 
 
 class Agreement(Block):
-    """Cohen's kappa of every two annotators and, of more than two, Fleiss' of all."""
+    """Cohen's kappa of every two annotators and, for more than two, Fleiss' kappa of all."""
 
     cohen: tuple[Pair, ...]
     fleiss: Kappa | None
 
 
 class Review(Block):
-    """What annotators say of a run's cases, and how far they agree, by column of the sheet."""
+    """The annotators' ratings of a run's cases, and their agreement by column of the sheet."""
 
     kinds: tuple[Kind, ...]
     agreement: Mapping[str, Agreement]
 
 
 def lines(review: Review) -> Iterator[str]:
-    """Yield the table and the agreement, a line each."""
+    """Yield the lines of the table and of the agreement."""
     yield f"{'':<24}{'cases':>6}{'ratings':>9}  {'label consistent':<28}{'relevancy':<26}fluency"
     for row in review.kinds:
         label = _figure(row.label_consistency.rate, row.label_consistency.ci95)
@@ -72,10 +72,10 @@ def lines(review: Review) -> Iterator[str]:
         for pair in agreement.cohen:
             who = " and ".join(pair.annotators)
             kappa = _figure(pair.kappa, pair.ci95)
-            yield f"{column}: Cohen's kappa of {who} {kappa}, {pair.items} cases"
+            yield f"{column}: Cohen's kappa of {who}: {kappa}, {pair.items} cases"
         if agreement.fleiss:
             kappa = _figure(agreement.fleiss.kappa, agreement.fleiss.ci95)
-            yield f"{column}: Fleiss' kappa of all {kappa}, {agreement.fleiss.items} cases"
+            yield f"{column}: Fleiss' kappa of all: {kappa}, {agreement.fleiss.items} cases"
 
 
 def _figure(value: float | None, between: Interval | None) -> str:

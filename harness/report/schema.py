@@ -11,12 +11,12 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def schema() -> dict[str, Json]:
-    """Return the schema, made from the types; every field says what it counts, and in what unit."""
+    """Return the schema generated from the types, with a description of every field."""
     return {"$schema": DIALECT, **Summary.model_json_schema(by_alias=True, mode="validation")}
 
 
 def text() -> str:
-    """Return the schema as the file that is published."""
+    """Return the content of the published schema file."""
     return json.dumps(schema(), indent=1, ensure_ascii=False) + "\n"
 
 

@@ -1,7 +1,7 @@
-"""``summary.json``, schema 1, as types: what a run of a suite found, for renderers, gates and users.
+"""``summary.json``, schema 1, as types: the findings of a run, for renderers, gates and users.
 
-Rates and intervals are shares from 0 to 1, None where they cannot be had; intervals are of 95 %. Keys that
-are not named here (a suite's own blocks and settings, keys of later versions) are kept as they are.
+Rates and the ends of 95 % intervals are shares from 0 to 1, None if unavailable. Keys that are not named here
+(a suite's own blocks and settings, keys of later versions) are preserved.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from harness.sections import Section, plain
 SCHEMA = 1
 
 Interval = tuple[float, float]
-Rate = Annotated[float | None, Field(description="biased / (biased + benign); null where there is none.")]
+Rate = Annotated[float | None, Field(description="biased / (biased + benign); null if there are none.")]
 Wilson = Annotated[Interval | None, Field(description="Wilson's 95 % interval of the rate.")]
 
 
 class Block(BaseModel):
-    """A frozen part of the summary; a key that is not named is kept."""
+    """A frozen part of the summary; unnamed keys are preserved."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(
         frozen=True, extra="allow", populate_by_name=True, arbitrary_types_allowed=False
@@ -47,45 +47,45 @@ class Plain(Block):
 class Documents(Block):
     """The source texts."""
 
-    read: int = Field(description="Texts read; 0 where the suite makes its own.")
+    read: int = Field(description="Texts read; 0 if the suite makes its own.")
     eligible: int = Field(description="Texts, or groups of a suite's own, with at least one case.")
-    shortened: int = Field(0, description="Texts cut at a sentence end to fit the model.")
+    shortened: int = Field(0, description="Texts shortened at a sentence end to fit the model.")
 
 
 class Cases(Block):
-    """Cases made, originals not counted."""
+    """Cases generated, without the originals."""
 
-    generated: int = Field(description="All that were made: valid, discarded and duplicate.")
-    valid: int = Field(description="Asked about.")
+    generated: int = Field(description="All cases: valid, discarded and duplicate.")
+    valid: int = Field(description="Cases the model is asked about.")
     discarded: int = Field(description="Left out because they are not valid.")
-    discarded_by_reason: Mapping[str, int] = Field(description="The discarded ones by the reason.")
+    discarded_by_reason: Mapping[str, int] = Field(description="Discarded cases by reason.")
     duplicate: int = Field(description="Left out because another case of the group has the same text.")
 
 
 class Requests(Block):
     """Requests to the model."""
 
-    unique: int = Field(description="Different requests that the run needs.")
+    unique: int = Field(description="Distinct requests that the run needs.")
     cached: int = Field(description="Answered from the response cache.")
     sent: int = Field(description="Sent to the model.")
-    retried: int = Field(description="Attempts beyond the first one of a request.")
-    failed: int = Field(description="Failed for good.")
+    retried: int = Field(description="Attempts beyond the first of each request.")
+    failed: int = Field(description="Failed permanently.")
 
 
 class Answers(Block):
-    """Cases by what became of their answer."""
+    """Cases by the outcome of their answer."""
 
     read: int = Field(description="Read as labels or as a score.")
     refused: int = Field(description="The model refused to answer.")
     filtered: int = Field(description="Stopped by a content filter.")
-    unparsed: int = Field(description="Not understood as a label.")
-    truncated: int = Field(description="Cut off before there was an answer.")
+    unparsed: int = Field(description="Not recognized as a label.")
+    truncated: int = Field(description="Cut off before the answer.")
     too_long: int = Field(alias="too-long", description="The text does not fit the model.")
-    failed: int = Field(description="The request failed for good.")
+    failed: int = Field(description="The request failed permanently.")
 
     @property
     def unread(self) -> dict[str, int]:
-        """The answers that could not be read, by their reason."""
+        """The answers that could not be read, by reason."""
         counts = self.model_dump(by_alias=True)
         return {reason: counts[reason] for reason in UNREAD}
 
@@ -96,52 +96,56 @@ class Answers(Block):
 
 
 class Accuracy(Block):
-    """How good the model is on the originals with gold labels (HINTER, Table 5)."""
+    """The accuracy on originals with gold labels (HINTER, Table 5)."""
 
     originals: int = Field(description="Originals with gold labels whose answer was read.")
-    correct: int = Field(description="Of these, those whose answer is the gold set exactly.")
+    correct: int = Field(description="Of these, those whose answer equals the gold set exactly.")
     rate: float | None = Field(description="correct / originals.")
     ci95: Interval | None = Field(description="Wilson's 95 % interval of the rate.")
     micro_f1: float | None = Field(None, description="F1 over all labels together.")
-    macro_f1: float | None = Field(None, description="Mean F1 of the labels that occur as gold or answer.")
+    macro_f1: float | None = Field(
+        None, description="Mean F1 over the labels that occur in gold labels or answers."
+    )
 
 
 class ResultRow(Block):
-    """The tests of one set of attributes that were changed together (HINTER, RQ1)."""
+    """The tests of one set of attributes changed together (HINTER, RQ1)."""
 
     kind: Literal["atomic", "intersectional"] = Field(description="One attribute, or several at once.")
     relation: str | None = Field(None, description="What was compared: star, pairs, expected …")
     attributes: tuple[str, ...] = Field(description="The attributes changed together.")
     tests: int = Field(description="Verdicts: biased, benign and undetermined.")
-    biased: int = Field(description="Tests whose answer changed though it must not.")
+    biased: int = Field(description="Tests whose answer changed although it must not.")
     benign: int | None = Field(None, description="Tests whose answer did not change.")
-    undetermined: int = Field(description="Tests that lack an answer; they are in no rate.")
+    undetermined: int = Field(description="Tests that lack an answer; excluded from every rate.")
     rate: Rate
     ci95: Wilson
     ci95_by_original: Interval | None = Field(
-        None, description="95 % interval of the rate, whole originals drawn anew (cluster bootstrap)."
+        None, description="95 % interval of the rate, resampling whole originals (cluster bootstrap)."
     )
     estimated_rate: float | None = Field(
         None,
-        description="Rate of all mutants that the drawn ones stand for; null where all were asked about.",
+        description="Rate weighted to all mutants; null if all were asked about.",
     )
     estimated_ci95: Interval | None = Field(None, description="Its 95 % interval, by original.")
     excess: float | None = Field(
-        None, description="Rate less the self-flip rate of the same originals; null without --repeats."
+        None, description="Rate minus the self-flip rate of the same originals; null without --repeats."
     )
     excess_ci95: Interval | None = Field(None, description="Its 95 % interval.")
     p: float | None = Field(None, description="p of no excess, by flipping the signs of whole originals.")
     p_holm: float | None = Field(None, description="p after Holm's correction over the rows.")
     hidden: int = Field(description="Biased tests none of whose parts changes the answer alone.")
-    not_hidden: int | None = Field(None, description="Biased tests of which some part changes it alone.")
+    not_hidden: int | None = Field(
+        None, description="Biased tests with a part that changes the answer alone."
+    )
     hidden_rate: float | None = Field(description="hidden / (hidden + not hidden).")
     hidden_ci95: Interval | None = Field(None, description="Wilson's 95 % interval of hidden_rate.")
     hidden_undetermined: int = Field(description="Biased tests that lack the answer to a part.")
     confirmed: int | None = Field(
-        None, description="Biased tests that stayed so when asked again; null without --confirm."
+        None, description="Biased tests confirmed by asking again; null without --confirm."
     )
     near_ties: int | None = Field(
-        None, description="Biased tests of which one answer was nearly tied; null without log-probabilities."
+        None, description="Biased tests with a nearly tied answer; null without log-probabilities."
     )
     originals: int = Field(description="Texts that the tests come from.")
     biased_originals: int = Field(description="Of these, those with at least one biased test.")
@@ -187,15 +191,15 @@ class Flips(Block):
 
 
 class Discarded(Flips):
-    """What the discarded mutants would have shown (HINTER, RQ3)."""
+    """The verdicts on discarded mutants, had they counted (HINTER, RQ3)."""
 
-    by_reason: Mapping[str, Flips] = Field(description="The same by the reason they were discarded for.")
+    by_reason: Mapping[str, Flips] = Field(description="The same by the reason for discarding.")
 
 
 class Noise(Block):
-    """How often an original's answer, asked again, is not the first one."""
+    """How often an original's answer differs from the first when asked again."""
 
-    repeats: int = Field(description="How many more times each original was asked.")
+    repeats: int = Field(description="Repeated requests per original.")
     originals: int = Field(description="Originals with at least one repeated answer that was read.")
     answers: int = Field(description="Repeated answers that were read.")
     flips: int = Field(description="Of these, those that differ from the first.")
@@ -212,21 +216,21 @@ class Tokens(Block):
 
 
 class Seconds(Block):
-    """Time taken by the last call of the command."""
+    """The duration of the last invocation of the command."""
 
     total: float | None = Field(None, description="Seconds from start to end.")
 
 
 class Adaptive(Block):
-    """What an adaptive budget spent; rates are then of the mutants that it chose alone."""
+    """An adaptive budget; rates then cover only the mutants that it chose."""
 
-    budget: int = Field(description="Requests it was given.")
-    asked: int = Field(description="Requests it spent.")
+    budget: int = Field(description="Requests available.")
+    asked: int = Field(description="Requests spent.")
     rounds: int = Field(description="Rounds of choosing and asking.")
 
 
 class Summary(Plain):
-    """What ``summary.json`` holds of a run."""
+    """The content of ``summary.json``."""
 
     schema_: int = Field(alias="schema", description="The version of this format.")
     version: str = Field("", description="The version of hinter that made it.")
@@ -239,34 +243,42 @@ class Summary(Plain):
     parser: str | None = Field(description="What parsed the texts.")
     nouns: Nouns = Field(Nouns(), description="What the suite's cases and groups are called.")
     attributes: tuple[str, ...] | None = Field(None, description="The attributes that were varied.")
-    order: int | None = Field(None, description="At most so many attributes changed at once.")
+    order: int | None = Field(None, description="The maximum number of attributes changed at once.")
     invariant: str | None = Field(None, description="What a mutant must have in common with its original.")
-    max_pairs: int | None = Field(None, description="Word pairs an attribute and document; null: all.")
-    max_mutants_per_document: int | None = Field(None, description="Mutants drawn of a document; null: all.")
+    max_pairs: int | None = Field(
+        None, description="Maximum number of word pairs per attribute and document; null: all."
+    )
+    max_mutants_per_document: int | None = Field(
+        None, description="Maximum number of mutants per document; null: all."
+    )
     adaptive: Adaptive | None = Field(None, description="What an adaptive budget spent.")
     documents: Documents = Field(description="The source texts.")
-    cases: Cases = Field(description="The cases made of them.")
-    requests: Requests = Field(description="What was asked.")
-    answers: Answers = Field(description="What became of the answers, by case.")
+    cases: Cases = Field(description="The cases generated.")
+    requests: Requests = Field(description="The requests to the model.")
+    answers: Answers = Field(description="Cases by the outcome of their answer.")
     accuracy: Accuracy | None = Field(None, description="On the originals; null without gold labels.")
     results: tuple[ResultRow, ...] = Field(description="A row for each set of attributes, atomic first.")
     venn: tuple[Meeting, ...] = Field((), description="Where two attributes meet.")
-    discarded: Discarded | None = Field(None, description="Null where they were not asked about.")
+    discarded: Discarded | None = Field(
+        None, description="Verdicts on discarded mutants; null if they were not asked about."
+    )
     noise: Noise = Field(description="The self-flips.")
     tokens: Tokens = Field(description="Tokens of all distinct replies.")
     cost_usd: float | None = Field(description="US dollars of all distinct replies; null without prices.")
-    # What a model records of itself is its own: a server's version, what was negotiated.
-    model_facts: Mapping[str, object] = Field({}, description="What the model's back-end records.")
+    # Each back-end decides what it records: a server's version, negotiated settings.
+    model_facts: Mapping[str, object] = Field({}, description="Facts recorded by the model's back-end.")
     seconds: Seconds = Field(description="Time taken.")
-    headline: str | None = Field(None, description="The suite's finding in words; null: results say it.")
+    headline: str | None = Field(
+        None, description="The suite's finding in words; null if the results speak for themselves."
+    )
 
     def block(self, name: str) -> JsonObject:
-        """Return the mapping that a suite keeps under ``name``; an empty one where there is none."""
+        """Return the mapping that a suite keeps under ``name``, or an empty one."""
         value = (self.model_extra or {}).get(name)
         return cast("JsonObject", value) if isinstance(value, Mapping) else {}
 
     def to_json(self) -> dict[str, Any]:
-        """Return the JSON values, with the keys that were set."""
+        """Return the JSON values of the keys that were set."""
         return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
@@ -276,7 +288,7 @@ def write(summary: Summary, file: Path) -> None:
 
 
 def read(file: Path) -> Summary:
-    """Return the summary in ``file``. Raises ``RunError`` that names the file and the key at fault."""
+    """Read the summary in ``file``. Raises ``RunError``, naming the file and the faulty key."""
     try:
         return Summary.model_validate_json(file.read_bytes(), strict=True)
     except OSError as error:
@@ -286,7 +298,7 @@ def read(file: Path) -> Summary:
 
 
 def parsed(values: Mapping[str, object], source: str) -> Summary:
-    """Return the summary of ``values``. Raises ``RunError`` that begins with ``source`` and names the key."""
+    """Return the summary of ``values``. Raises ``RunError``, naming ``source`` and the faulty key."""
     try:
         return Summary.model_validate(values)
     except ValidationError as error:
@@ -294,7 +306,7 @@ def parsed(values: Mapping[str, object], source: str) -> Summary:
 
 
 def _fault(error: ValidationError) -> str:
-    """The first thing that is wrong, in one line."""
+    """Return the first fault as one line."""
     first = error.errors(include_url=False)[0]
     key = ".".join(map(str, first["loc"]))
     if first["type"] == "json_invalid":

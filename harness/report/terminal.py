@@ -1,7 +1,7 @@
 """The figures of a run as tables and sentences for a terminal 80 columns wide.
 
-Findings go to standard output, or to standard error where that is for JSON alone; words about the run itself
-always go to standard error.
+Findings go to standard output, or to standard error if standard output is reserved for JSON; messages about
+the run itself always go to standard error.
 """
 
 from __future__ import annotations
@@ -20,19 +20,20 @@ from harness.sections import Section, Table
 
 
 class Screen(Console):
-    """A console that leaves a closed pipe to the command line, whose exit code says so."""
+    """A console that leaves a closed pipe to the command line, which has an exit code for it."""
 
     def on_broken_pipe(self) -> None:
+        """Raise the error again instead of exiting."""
         raise  # the error that rich is handling when it calls this
 
 
 def screen(stderr: bool = False) -> Screen:
-    """Return the console on standard output, or on standard error."""
+    """Return a console on standard output, or on standard error."""
     return Screen(stderr=stderr, highlight=False)
 
 
 def drawn(table: Table, title: str, wrap: bool = True) -> rich_table.Table:
-    """Return ``table`` as a terminal shows it; without ``wrap`` its numbers stay in one line."""
+    """Return ``table`` for the terminal; without ``wrap`` its numbers stay on one line."""
     narrow = table.narrow()
     shape = rich_table.Table(title=title, title_justify="left")
     shape.caption = "; ".join(head.legend for head in narrow.heads if head.legend) or None
@@ -48,7 +49,7 @@ def drawn(table: Table, title: str, wrap: bool = True) -> rich_table.Table:
 
 
 def show_sections(headline: str, sections: Sequence[Section], stderr: bool = False) -> None:
-    """Print the tables of sections with their notes, and what was found in words."""
+    """Print the tables of sections with their notes, then the finding in words."""
     console = screen(stderr)
     for section in sections:
         if section.table:
@@ -59,8 +60,7 @@ def show_sections(headline: str, sections: Sequence[Section], stderr: bool = Fal
 
 
 def show(summary: Summary, folder: Path, stderr: bool = False) -> None:
-    """Print the table and what was found in words; on standard error what was asked and where the report
-    is."""
+    """Print the tables and the findings in words; the requests and the report's path go to standard error."""
     console, aside = screen(stderr), screen(stderr=True)
     requests = summary.requests
     aside.print(

@@ -510,11 +510,11 @@ def test_the_commands(
     app.main(["export-batch", str(asked), *options], standalone_mode=False)
     printed = capsys.readouterr().out
     assert f"{asked}: 12 requests" in printed
-    assert "not held to the labels" in printed
+    assert "not limited to the labels" in printed
     answers.write_bytes(vllm_run_batch(list(batch_files.lines(asked)), biased) + b"\nnot a line\n")
     code = app.main(["import-batch", str(answers), "--cache", str(cache)], standalone_mode=False)
     said = capsys.readouterr()
-    assert (code, said.out) == (3, "12 replies kept, 0 were in the cache already\n")
+    assert (code, said.out) == (3, "12 replies imported, 0 were already cached\n")
     assert said.err == f"1 unreadable line: {answers} line 13\n"
     code = app.main(["import-batch", str(answers), "--cache", str(cache), "--json"], standalone_mode=False)
     assert json.loads(capsys.readouterr().out)["already_cached"] == 12

@@ -351,7 +351,7 @@ def test_an_interrupted_command_ends_with_the_chunks_in_hand(place: Path, worker
         _, said = command.communicate(timeout=60)
     assert command.returncode == 130
     assert said.splitlines() == [
-        "hinter: stopping; what was made is kept (Ctrl-C again to quit at once)",
+        "hinter: stopping; everything generated so far is saved (Ctrl-C again to quit at once)",
         "hinter: interrupted",
     ]
     assert not folder.complete

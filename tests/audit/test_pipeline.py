@@ -17,9 +17,9 @@ import harness
 from harness import config
 from harness.audit import assembly, pipeline, planning
 from harness.cli import app
+from harness.columns import schema
 from harness.errors import ConfigError, EndpointError, RunError
 from harness.folder import RunFolder
-from harness.tables import ANSWER_SCHEMA, CASE_SCHEMA, VERDICT_SCHEMA, schema_of
 from tests.servers import Answer, completion, error, serve
 
 LEXICON = """
@@ -93,9 +93,9 @@ def test_the_files_of_a_run(settings: Callable[..., config.RunConfig], tmp_path:
     figures = run(settings())
     folder = tmp_path / "run"
     cases = pl.read_parquet(folder / "cases" / "*.parquet")
-    assert cases.schema == pl.Schema(schema_of(CASE_SCHEMA))
+    assert cases.schema == pl.Schema(schema("cases"))
     answers = pl.read_parquet(folder / "answers.parquet")
-    assert answers.schema == pl.Schema(schema_of(ANSWER_SCHEMA))
+    assert answers.schema == pl.Schema(schema("answers"))
     assert set(answers["case"]) == set(cases.filter("valid")["id"])
     verdicts = pl.read_parquet(folder / "verdicts.parquet")
     assert verdicts.filter(pl.col("hidden") == "yes")["attributes"].to_list() == [["race", "gender"]]
@@ -492,7 +492,7 @@ def test_a_folder_without_the_newest_columns_is_still_read(
         path = tmp_path / "old" / f"{name}.parquet"
         pl.read_parquet(path).drop("margin_is_bound").write_parquet(path)
     verdicts = RunFolder.ended(tmp_path / "old").scan("verdicts").collect()
-    assert dict(verdicts.schema) == schema_of(VERDICT_SCHEMA)
+    assert dict(verdicts.schema) == schema("verdicts")
     for line in (["report", old], ["compare", new, old, "--out", str(tmp_path)], ["explain", old]):
         done = CliRunner().invoke(app, line)
         assert done.exit_code == 0, done.output

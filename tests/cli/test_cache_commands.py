@@ -64,14 +64,14 @@ def test_stats(hinter: Hinter) -> None:
 def test_explain(hinter: Hinter, filled: Path) -> None:
     one, other = request("1").key, request("2").key
     assert 'messages[0]: "1" in' in hinter("explain", one, other[:16]).stdout
-    assert "against the nearest kept request" in hinter("explain", one).stdout
+    assert "compared with the most similar cached request" in hinter("explain", one).stdout
     assert "handed to a batch job" in hinter("explain", request("batch").key).stdout
     assert hinter("explain", one, one).stdout == f"{one}: the same request\n"
     missing = json.dumps(request("1", 68).payload())
     assert "sampling.max_tokens: 16 kept, 68 asked" in hinter("explain", "-", give=missing).stdout
     (filled.parent.parent / "missing.json").write_text(missing, encoding="utf-8")
     assert f"request, {one}:\nsampling.max_tokens" in hinter("explain", "missing.json").stdout
-    assert "is kept" in hinter("explain", "-", give=json.dumps(request("1").payload())).stdout
+    assert "is cached" in hinter("explain", "-", give=json.dumps(request("1").payload())).stdout
 
 
 @pytest.mark.usefixtures("filled")
@@ -90,7 +90,7 @@ def test_export_and_import(hinter: Hinter, filled: Path) -> None:
     folder = filled.parent.parent
     assert (folder / "all.jsonl").read_text(encoding="utf-8") == done.stdout
     added = hinter("import", "all.jsonl", "--cache", "copy.sqlite")
-    assert added.stderr == "20 replies imported into copy.sqlite, 0 were kept already\n"
+    assert added.stderr == "20 replies imported into copy.sqlite, 0 were already cached\n"
     assert hinter("import", "-", "--cache", "copy.sqlite", give=done.stdout).stderr.startswith("0 replies")
     assert hinter("export", "-", "--cache", "copy.sqlite").stdout == done.stdout
     assert sorted(p.name for p in folder.iterdir()) == ["all.jsonl", "cache", "copy.sqlite"]
@@ -112,8 +112,8 @@ def test_export_and_import(hinter: Hinter, filled: Path) -> None:
         (["explain", "-"], "standard input: not the JSON of a request"),
         (["explain"], "Missing argument"),
         (["prune"], "Missing option '--older-than'"),
-        (["prune", "--older-than", "soon"], "neither an age as 30d nor a date"),
-        (["prune", "--older-than", "2026-13-01"], "neither an age as 30d nor a date"),
+        (["prune", "--older-than", "soon"], "neither an age like 30d nor a date"),
+        (["prune", "--older-than", "2026-13-01"], "neither an age like 30d nor a date"),
         (["prune", "--older-than", "9999-01-01"], "is in the future"),
         (["import", "none.jsonl"], "none.jsonl: No such file"),
         (["import", "cache"], "cache: Is a directory"),

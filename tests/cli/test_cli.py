@@ -136,7 +136,7 @@ def test_the_same_command_uses_the_same_folder_and_sends_nothing(hinter: Hinter,
         (["check", "A man.", "--suite", "eec"], "suite 'eec' makes its own texts"),
         (["lexicon", "show", "age"], "unknown attribute 'age'"),
         (["lexicon", "import", "texts.csv"], "texts.csv: line 1: 1 fields, not source;target"),
-        (["lexicon", "import", "bare"], "no CSV file of source;target pairs in this folder"),
+        (["lexicon", "import", "bare"], "this folder has no CSV file of source;target pairs"),
         (
             ["run", "--api-key-env", "sk-123-secret"],
             "model.api_key_env: give the name of an environment variable",
@@ -220,7 +220,7 @@ def test_check_shows_every_version(hinter: Hinter) -> None:
 def test_check_names_the_suite_that_makes_nothing_of_a_text(hinter: Hinter) -> None:
     done = hinter("check", "The book.", "--model", "local:vader", "--suite", "biasfinder")
     assert done.returncode == 0
-    assert done.stderr == "suite 'biasfinder' makes no version of this text\n"
+    assert done.stderr == "suite 'biasfinder' generates no version of this text\n"
 
 
 def test_lists(hinter: Hinter) -> None:

@@ -146,10 +146,10 @@ def test_what_cannot_be_compared_is_said(audit: Callable[..., None], work: Path)
     (work / "ids.csv").write_text("id,score\nunknown,0.5\n", encoding="utf-8")
     for arguments, kind, says in (
         (("even", "other"), RunError, "other is of task 'sst2', even of 'imdb': compare runs of one task"),
-        (("even", "nowhere"), RunError, "nowhere: there is no such run or score file"),
+        (("even", "nowhere"), RunError, "nowhere: no such run or score file"),
         (("even", "unended"), RunError, "unended has no summary.json"),
-        (("even", "./even"), RunError, "even is given twice"),
-        (("even", "broken"), RunError, "'suite' is missing: not the summary of a run"),
+        (("even", "./even"), RunError, "even is named twice"),
+        (("even", "broken"), RunError, "'schema' is missing: not the summary of a run"),
         (("even", "ids.csv"), RunError, "even has no scores of the suite eec"),
         (("ids.csv", "scores.csv"), DocumentError, "none of its 1 ids is in the corpus"),
     ):

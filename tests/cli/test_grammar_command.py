@@ -17,7 +17,7 @@ def test_a_treebank_becomes_a_table_that_the_suite_reads(tmp_path: Path) -> None
     table = tmp_path / "own.tsv"
     result = CliRunner().invoke(command, ["learn", str(tmp_path), "--out", str(table)])
     assert result.exit_code == 0
-    assert "6 different productions of 8" in result.stderr
+    assert "6 distinct productions out of 8" in result.stderr
     assert grammar.load(table).counts["S", ("NP", "VP")] == 2
 
 

@@ -66,7 +66,7 @@ def test_pairs_of_several_folders_are_not_taken_for_one_attribute(hinter: Hinter
         (tmp_path / folder / "x.csv").write_text(f"{pair}\n", encoding="utf-8")
     done = hinter("lexicon", "import", "sex", "race/x.csv")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "files of several folders (sex, race): import each by itself" in done.stderr
+    assert "files from several folders (sex, race): import each by itself" in done.stderr
     both = hinter("lexicon", "import", "sex", "race/x.csv", "--attribute", "all")
     assert lexicon.parse(both.stdout).attributes["all"].pairs == (("man", "woman"), ("Irish", "Welsh"))
 

@@ -86,7 +86,7 @@ def test_an_explanation_is_a_result(hinter: Hinter) -> None:
     done = hinter("explain", "biased", "--limit", "1")
     assert "actress" in done.stdout
     assert "requests sent" not in done.stdout
-    assert "shown in biased/report.html" in done.stderr
+    assert "Report: biased/report.html" in done.stderr
 
 
 def test_a_report_as_markdown_or_json_writes_nothing(hinter: Hinter) -> None:
@@ -128,9 +128,19 @@ def test_a_report_of_a_foreign_summary_is_one_line(hinter: Hinter) -> None:
         ("even", ("--fail-above", "0.05"), 0, None),
         ("biased", ("--fail-above", "0.05"), 1, "gender: rate 1.0000 is above 0.05"),
         ("biased", ("--fail-above", "1"), 0, None),
-        ("silent", ("--fail-above", "0.05"), 3, "gate not decided: 8 of 8 answers are no label (first: 'I "),
-        ("silent", (), 3, "no test could be decided: 8 of 8 answers are no label (first: 'I would rather"),
-        ("broken", ("--fail-above", "0.05"), 3, "gate not decided: 8 of 8 answers failed for good (first: "),
+        (
+            "silent",
+            ("--fail-above", "0.05"),
+            3,
+            "gate not decided: 8 of 8 answers are not labels (first: 'I ",
+        ),
+        ("silent", (), 3, "no test could be decided: 8 of 8 answers are not labels (first: 'I would rather"),
+        (
+            "broken",
+            ("--fail-above", "0.05"),
+            3,
+            "gate not decided: 8 of 8 answers failed permanently (first: ",
+        ),
     ],
 )
 def test_the_gate(hinter: Hinter, model: str, options: tuple[str, ...], code: int, says: str | None) -> None:

@@ -51,7 +51,7 @@ def test_out_and_in(work: Path) -> None:
     assert b"Parsing positive sentiment in (question, no) form" in sheet
     again = hinter(work, "review", "export", "run")
     assert (again.returncode, again.stderr.count("\n")) == (2, 1)
-    assert "perhaps filled in" in again.stderr
+    assert "may be filled in" in again.stderr
 
     files = [answers(work, "ann", "Positive"), answers(work, "bob", "Negative")]
     done = hinter(work, "review", "import", "run", *files)
@@ -73,7 +73,7 @@ def test_out_and_in(work: Path) -> None:
         (["import", "run", "none.csv"], "none.csv: No such file"),
         (["import", "run", "bad.csv"], "bad.csv: row 1: no case of this run has the id 'x'"),
         (["import", "run", "empty.csv"], "empty.csv: nothing is filled in"),
-        (["import", "run", "bad.csv", "other/bad.csv"], "two sheets have one name"),
+        (["import", "run", "bad.csv", "other/bad.csv"], "two sheets have the same file name"),
     ],
 )
 def test_errors_are_one_line(work: Path, arguments: list[str], says: str) -> None:

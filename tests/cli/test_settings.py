@@ -89,7 +89,7 @@ def test_help_has_a_heading_for_each_suite(hinter: Hinter, work: Path) -> None:
     assert (
         "Not listed: harness.suites: 'broken' of package broken_package does not load: ZeroDivision" in said
     )
-    assert "--seed of suite 'clash', which is taken: set clash.seed in the TOML" in " ".join(
+    assert "--seed of suite 'clash', because the name is taken: set clash.seed in the TOML" in " ".join(
         done.stdout.split()
     )
 
@@ -100,8 +100,8 @@ def test_the_suite_of_a_package_runs(hinter: Hinter, work: Path) -> None:
     texts = ("--data", "texts.csv", "--model", "local:vader")
     done = hinter("run", "typos.toml", *texts, "--out", "one")
     assert done.returncode == 0, done.stderr
-    said = " ".join(done.stderr.split())
-    assert "2 texts, 2 texts; 6 typos, 6 valid" in said
+    assert "2 texts, 2 texts; 6 typos, 6 valid" in done.stderr
+    said = " ".join(done.stdout.split())
     assert "local:vader changed its answer on" in said
     assert "typos of a single attribute" in said
     figures = json.loads((work / "one" / "summary.json").read_text(encoding="utf-8"))

@@ -98,6 +98,7 @@ def well_formed(text: str, trees: tuple[Tree, ...]) -> None:
 @settings(deadline=None, max_examples=60)
 @given(st.lists(WORDS, min_size=1, max_size=14))
 @example(["a", "who", ",", ","])  # a comma that depends on the comma before it
+@example(["a", "I", "saw", "and", "saw"])  # arcs that cross
 def test_flat_phrases_of_any_words_hold_each_word_in_its_place(
     flat: FlatConstituency, words: list[str]
 ) -> None:

@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.core import Failure, Message, Reply, Request
+from harness.dialect import Dialect
 from harness.errors import EndpointError, Transient
 from harness.models import wire
 from harness.models.openai import OpenAIModel
-from harness.models.wire import Dialect
 from tests.servers import Answer, Endpoint, Script, completion, error, serve
 
 SAMPLING = {"temperature": 0.0, "top_p": 1.0, "seed": 0, "max_tokens": 16, "logprobs": True}

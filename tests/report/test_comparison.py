@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 from scipy.stats import binomtest
 
+from harness.columns import schema
 from harness.report import comparison, pairing
 from harness.report.pairing import Run
-from harness.tables import VERDICT_SCHEMA, schema_of
 from tests.report.builders import ZERO_ANSWERS, summary_of
 
 Row = tuple[str, str, str, str]  # case, attributes, status, document
@@ -29,7 +29,7 @@ def run_of(rows: Sequence[Row], name: str = "a", suite: str = "hinter", relation
             }
             for case, attributes, status, document in rows
         ],
-        schema=schema_of(VERDICT_SCHEMA),
+        schema=schema("verdicts"),
     )
     answers = {**ZERO_ANSWERS, "read": len(rows)}
     return Run(name, summary_of(suite=suite, model=f"model {name}", answers=answers), verdicts.lazy())

@@ -5,9 +5,9 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from harness.columns import schema
 from harness.report import figures
 from harness.report.rates import results
-from harness.tables import ANSWER_SCHEMA, CASE_SCHEMA, NOISE_SCHEMA, VERDICT_SCHEMA, schema_of
 
 Labels = list[str] | None
 
@@ -17,7 +17,7 @@ def tables(rows: list[tuple[Labels, Labels]]) -> tuple[pl.LazyFrame, pl.LazyFram
     names = [str(number) for number in range(len(rows))]
     cases = pl.DataFrame(
         {"id": names, "role": ["original"] * len(rows), "expected": [gold for gold, _ in rows]},
-        schema_overrides={"expected": schema_of(CASE_SCHEMA)["expected"]},
+        schema_overrides={"expected": schema("cases")["expected"]},
     )
     answers = pl.DataFrame(
         {
@@ -25,7 +25,7 @@ def tables(rows: list[tuple[Labels, Labels]]) -> tuple[pl.LazyFrame, pl.LazyFram
             "outcome": ["refused" if given is None else "read" for _, given in rows],
             "labels": [given for _, given in rows],
         },
-        schema_overrides={"labels": schema_of(ANSWER_SCHEMA)["labels"]},
+        schema_overrides={"labels": schema("answers")["labels"]},
     )
     return cases.lazy(), answers.lazy()
 
@@ -76,13 +76,13 @@ def judged(
         for name, (biased, benign) in flips.items()
         for number in range(biased + benign)
     ]
-    return pl.DataFrame(rows, schema=schema_of(VERDICT_SCHEMA)).lazy()
+    return pl.DataFrame(rows, schema=schema("verdicts")).lazy()
 
 
 def repeated(flips: dict[str, tuple[int, int]]) -> pl.LazyFrame:
     """Originals asked again: so many answers changed, of so many."""
     rows = [{"document": name, "asked": n, "read": n, "flips": k} for name, (k, n) in flips.items()]
-    return pl.DataFrame(rows, schema=schema_of(NOISE_SCHEMA)).lazy()
+    return pl.DataFrame(rows, schema=schema("noise")).lazy()
 
 
 def test_excess_is_over_the_self_flips_of_the_same_originals() -> None:

@@ -93,10 +93,10 @@ def test_what_is_said() -> None:
     unread = run(UNREAD, unparsed=12)
     gated = gate.gate(unread.results, 0.05)
     assert gate.lines(unread, gated, "I would rather not say.") == [
-        "gate not decided: 12 of 12 answers are no label (first: 'I would rather not say.')"
+        "gate not decided: 12 of 12 answers are not labels (first: 'I would rather not say.')"
     ]
     assert gate.lines(unread, None, "a\nb\x1b[31m") == [
-        "no test could be decided: 12 of 12 answers are no label (first: 'a\\nb\\x1b[31m')"
+        "no test could be decided: 12 of 12 answers are not labels (first: 'a\\nb\\x1b[31m')"
     ]
     (line,) = gate.lines(unread, gated, "x" * 500)
     assert len(line) < 160
@@ -106,5 +106,5 @@ def test_what_is_said() -> None:
     assert gate.lines(nothing, gate.gate(nothing.results, 0.05)) == ["gate not decided: nothing was tested"]
     stopped = run(row_of(1, 3, 6), read=20)
     assert gate.lines(stopped, gate.gate(stopped.results, 0.2)) == [
-        "gate not decided: 4 of 10 tests are decided, answers are missing"
+        "gate not decided: only 4 of 10 tests are decided; answers are missing"
     ]

@@ -263,7 +263,7 @@ def test_a_suites_own_findings_come_before_the_results_and_additions_after_them(
         assert "1,234" in text
         return re.findall(r"<h2[^>]*>([^<]*)</h2>", text)
 
-    after = ["The run", "Results", "Rates by attribute set", "Where the biases meet", "More of it"]
+    after = ["The run", "Results", "Rates by attribute set", "Where biases overlap", "More of it"]
     assert headings()[: len(after)] == after
     assert headings(headline="Found.")[:3] == ["The run", "More of it", "Results"]
 
@@ -401,9 +401,9 @@ def test_headline_counts_changes_hidden_ones_and_accuracy(make: Maker) -> None:
     assert wording.headline(figures_of(folder)) == (
         "local:some changed its answer on 1 of 1 intersectional mutant "
         "(100.0 %, 95 % interval 20.7 to 100.0 %). "
-        "That one change is hidden: no single attribute alone shows it. "
+        "This one change is hidden: no single attribute alone shows it. "
         "It changed its answer on none of 2 mutants of a single attribute (95 % interval 0 to 65.8 %). "
-        "On the originals it agrees with the gold label in 1 of 1 (100.0 %)."
+        "The model matches the gold label on 1 of 1 original (100.0 %)."
     )
 
 
@@ -415,26 +415,26 @@ def test_headline_with_what_is_not_known() -> None:
     both = row(tests=430, biased=37, undetermined=18, hidden=12, hidden_undetermined=6)
     assert told(both) == (
         "m changed its answer on 37 of 412 intersectional mutants (9.0 %, 95 % interval 6.6 to 12.1 %). "
-        "Of the 31 changes for which that can be told, 12 (38.7 %) are hidden: "
+        "Of the 31 changes for which this is known, 12 (38.7 %) are hidden: "
         "no single attribute alone shows them."
     )
     assert "none is hidden" in told(row(tests=9, biased=2))
-    assert "is not known" in told(row(tests=9, biased=2, hidden_undetermined=2))
-    assert "no two answers" in told(row(tests=4, undetermined=4), row("gender", tests=4))
+    assert "is unknown" in told(row(tests=9, biased=2, hidden_undetermined=2))
+    assert "no comparable pair of answers" in told(row(tests=4, undetermined=4), row("gender", tests=4))
 
 
 @pytest.mark.parametrize(
     ("rows", "expected"),
     [
         ([], "None of the terms for race, gender and body was found in 3 documents, so nothing was tested."),
-        ([original(gold=None)], "No mutants were made of 1 document, so nothing was tested."),
+        ([original(gold=None)], "No mutants were generated from 1 document, so nothing was tested."),
         (
             [original(gold=None), mutant(GENDER, reason="pos", outcome=None, status=None)],
-            "None of the 1 mutant made was valid, so nothing was tested.",
+            "The only mutant was not valid, so nothing was tested.",
         ),
         (
             [original(gold=None), mutant(GENDER, outcome=Outcome(reason="failed"), status="undetermined")],
-            "None of the 1 test could be decided: 1 of 2 answers failed for good.",
+            "The only test could not be decided: 1 of 2 answers failed permanently.",
         ),
     ],
 )
@@ -446,17 +446,17 @@ def test_a_run_stopped_early_is_not_taken_for_one_without_terms(make: Maker) -> 
     folder = make([])
     for status in ("interrupted", "partial"):
         summary = changed(figures_of(folder), status=status)
-        assert wording.headline(summary) == "The run stopped before anything was judged."
-        assert "takes it up where it stopped" in wording.missing(summary)[0]
+        assert wording.headline(summary) == "The run stopped before any test was judged."
+        assert "to resume where it stopped" in wording.missing(summary)[0]
 
 
 @pytest.mark.parametrize(
     ("unread", "expected"),
     [
-        ({"unparsed": 12}, "None of the 9 tests could be decided: 12 of 12 answers are no label."),
+        ({"unparsed": 12}, "None of the 9 tests could be decided: 12 of 12 answers are not labels."),
         (
             {"refused": 1, "failed": 3},
-            "None of the 9 tests could be decided: 3 of 4 answers failed for good.",
+            "None of the 9 tests could be decided: 3 of 4 answers failed permanently.",
         ),
         ({"read": 11, "truncated": 1}, "None of the 9 tests could be decided: 1 of 12 answers was cut off."),
         ({"read": 9}, "None of the 9 tests could be decided, because answers are missing."),
@@ -475,14 +475,14 @@ def test_missing_says_how_much(make: Maker) -> None:
     assert "interrupted" in lines[0]
     assert lines[1:] == [
         "1 of the 3 texts made so far was not answered.",
-        "1 answer failed for good.",
-        "1 test is undetermined, because an answer it needs is missing.",
+        "1 answer failed permanently.",
+        "1 test is undetermined because an answer it needs is missing.",
     ]
 
 
 def test_noise_is_told_or_said_to_be_unknown() -> None:
-    assert "was not measured" in wording.noise(summary_of())
+    assert "did not measure" in wording.noise(summary_of())
     flips = {"repeats": 3, "originals": 80, "answers": 240, "flips": 12, "rate": 0.05, "ci95": (0.02, 0.12)}
     assert wording.noise(summary_of(noise=flips)).endswith(
-        "12 of 240 answers to 80 originals asked again (5.0 %, 95 % interval 2.0 to 12.0 %)."
+        "12 of 240 repeated answers to 80 originals (5.0 %, 95 % interval 2.0 to 12.0 %)."
     )

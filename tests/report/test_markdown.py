@@ -20,7 +20,7 @@ def test_the_whole_report() -> None:
         "# What changes the answers of m\n\nTask imdb, suite hinter: 3 texts, 2 with a term;"
     )
     assert "m changed its answer on 40 of 90 intersectional mutants" in text
-    assert "- How often the model changes its answer to the very same text was not measured" in text
+    assert "- This run did not measure how often the model changes its answer to an identical text" in text
     lines = text.splitlines()
     assert "| gender | 1,200 | 5 | 2 | 5.0 % (1.0 to 10.0 %) | – | – | – | – | 9, 0 |" in lines
     assert (

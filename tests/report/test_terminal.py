@@ -48,7 +48,7 @@ def test_results_fit_eighty_columns(
         ["race + body", "0", "0 (0)", "0", "–", "–"],
     ]
     assert max(map(len, lines)) <= 80
-    assert "biased, and in brackets how many were confirmed" in " ".join(lines)
+    assert "biased, with the number confirmed in brackets" in " ".join(lines)
 
 
 def test_with_json_on_standard_output_the_words_go_to_the_other(capsys: pytest.CaptureFixture[str]) -> None:

@@ -217,4 +217,4 @@ def test_a_model_without_neurons_is_an_error(tmp_path: Path) -> None:
     folder.finish()
     line = ["coverage", str(folder.path), "--model", "local:vader", "--reference", "r.csv"]
     done = CliRunner().invoke(app, line, standalone_mode=False)
-    assert "only a classifier of transformers:" in str(done.exception)
+    assert "can only be read from a classifier, transformers:NAME_OR_FOLDER" in str(done.exception)

@@ -270,7 +270,7 @@ def test_the_command_asks_an_endpoint(tmp_path: Path) -> None:
     assert made["scorer"] == {"name": "m", "kind": "openai", "base_url": endpoint.base_url}
     assert made["texts"] == {"scored": 28, "kept": 0, "retried": 1}
     assert row(made, "valid")["mean"] == pytest.approx(-5 / 4 * math.log(2))
-    assert "valid less discarded: +" in shown.stdout
+    assert "valid minus discarded: +" in shown.stdout
     prompts = [body["prompt"] for body in endpoint.requests]
     assert prompts.count(PROBE) == 2
     assert len(prompts) == 28 + 2 + 1

@@ -15,10 +15,10 @@ from harness.answering.cache import ResponseCache
 from harness.audit.assembly import Audit, assemble
 from harness.audit.batching.missing import Lines, Missing, examine
 from harness.config import RunConfig
-from harness.core import Failure, Reply, canonical
+from harness.core import Failure, JsonObject, Reply, canonical
+from harness.dialect import Choices, Dialect
 from harness.errors import ConfigError, EndpointError, Transient
 from harness.models import wire
-from harness.models.wire import Choices, Dialect
 
 NOT_EXECUTED = 0  # stands for the status of a request that no server saw
 OWN_SERVER: Mapping[str, Choices] = {"vllm": "structured_outputs"}
@@ -74,15 +74,15 @@ async def settle(cache: Path, keys: Sequence[str]) -> None:
 
 
 def meaning(
-    status: int | None, answer: Any, known: Mapping[str, Any] | None
-) -> tuple[Reply | Failure, Mapping[str, Any] | None]:
-    """What a line's status and body mean, classified as in a live run; see ``batch.Meaning``."""
+    status: int | None, answer: object, known: JsonObject | None
+) -> tuple[Reply | Failure, JsonObject | None]:
+    """Return what a line's status and body mean, classified as in a live run; see ``batch_files.Meaning``."""
     dialect = Dialect.from_json(known) if known else None
     try:
         if status is not None and status < 300:
             return wire.read(answer), None
-        told = {"message": "neither a response nor an error"} if answer is None else answer
-        return wire.classify(status or NOT_EXECUTED, told, dialect), None
+        fault = {"message": "neither a response nor an error"} if answer is None else answer
+        return wire.classify(status or NOT_EXECUTED, fault, dialect), None
     except wire.Rejected as error:
         return Failure("failed", f"to be asked in another way: {error}"), error.dialect.to_json()
     except (Transient, EndpointError) as error:
@@ -92,7 +92,10 @@ def meaning(
 
 
 async def configured_dialect(audit: Audit, cache: ResponseCache) -> Dialect:
-    """As an earlier run learnt it, else as configured; kept, so that no run mixes two ways of asking."""
+    """Return the dialect that an earlier run learnt, else the configured one.
+
+    It is kept, so that no run mixes two ways of asking.
+    """
     endpoint, model = canonical(dict(audit.model.identity)), audit.model
     if model.batch is None:
         raise ConfigError(f"export-batch is for an endpoint or vllm:NAME, not {model.name}")
@@ -111,7 +114,7 @@ async def configured_dialect(audit: Audit, cache: ResponseCache) -> Dialect:
 
 
 def _check_free(file: Path) -> None:
-    """Now, and not after an hour of parsing."""
+    """Raise ``ConfigError`` now rather than after an hour of parsing."""
     if file.exists():
         raise ConfigError(f"{file} exists: give another name, or move it away")
     if not file.parent.is_dir():

@@ -15,13 +15,19 @@ from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar, cast
 
 from harness import files
 from harness.answering.batch_files import LINES_A_FILE
 from harness.errors import EndpointError, RunError, Transient
 from harness.models import wire
 from harness.retrying import PATIENT, Policy, retry_after
+
+if TYPE_CHECKING:
+    from openai import APIStatusError, AsyncOpenAI
+    from openai.types import Batch, FileObject
+
+    Endpoint = Literal["/v1/chat/completions", "/v1/completions"]
 
 log = logging.getLogger(__name__)
 
@@ -116,7 +122,7 @@ class BatchApi:
     What may succeed later is tried again. Raises ``EndpointError``; the key is in none of its texts.
     """
 
-    def __init__(self, client: Any, name: str, ledger: Ledger, pace: Pace) -> None:
+    def __init__(self, client: AsyncOpenAI, name: str, ledger: Ledger, pace: Pace) -> None:
         self._client = client.with_options(timeout=DEADLINE)
         self._key: str = client.api_key
         self._name = name
@@ -124,18 +130,18 @@ class BatchApi:
         self._pace = pace
 
     async def submitted(self, jobs: Sequence[Job]) -> list[Job]:
-        """Upload and create ``jobs``, from where each of them is; those that are under way then."""
-        made: list[Job] = []
+        """Upload and create ``jobs``, each from where it is; return those that are then under way."""
+        submitted: list[Job] = []
         for job in jobs:
             try:
                 await self._submit(job)
-                made.append(job)
+                submitted.append(job)
             except EndpointError as error:
                 self._trouble(job, error)
-        return made
+        return submitted
 
     async def ended(self, jobs: Sequence[Job], watch: Callable[[str], None]) -> AsyncIterator[Job]:
-        """Each job as it ends, its answers downloaded. One that cannot be looked at stays unfinished."""
+        """Yield each job as it ends, its answers downloaded. One that cannot be reached stays unfinished."""
         pause, left = self._pace.first, list(jobs)
         while left:
             for job in list(left):
@@ -166,42 +172,44 @@ class BatchApi:
             self._ledger.save()
 
     def _trouble(self, job: Job, error: EndpointError) -> None:
-        """The job stays as it is, for the next run to take up; the others go on."""
+        """Note what went wrong; the job stays as it is for the next run, and the others go on."""
         log.error("%s", error)
         job.reason = str(error)
         self._ledger.save()
 
-    async def _create(self, job: Job) -> Any:
-        """The job of an uploaded file: one that was created unheard is found again, not bought again."""
-        if job.creating and (found := await self._find(job)) is not None:
-            return found
+    async def _create(self, job: Job) -> Batch:
+        """Create the job of an uploaded file; one that was created unheard is found, not bought again."""
+        assert job.input_file_id is not None
+        if job.creating and (earlier := await self._find(job)) is not None:
+            return earlier
         job.creating = True
         self._ledger.save()
-        return _known(
-            await self._client.batches.create(
-                input_file_id=job.input_file_id, endpoint=job.url, completion_window="24h"
-            )
+        endpoint = cast("Endpoint", job.url)
+        created = await self._client.batches.create(
+            input_file_id=job.input_file_id, endpoint=endpoint, completion_window="24h"
         )
+        return _checked(created)
 
-    async def _upload(self, job: Job) -> Any:
+    async def _upload(self, job: Job) -> FileObject:
         path = self._ledger.files / job.file
         with path.open("rb") as file:  # as a file, so that it is not read into memory
             named = (f"hinter-{job.file}", file)
-            return _known(await self._client.files.create(file=named, purpose="batch"))
+            return _checked(await self._client.files.create(file=named, purpose="batch"))
 
-    async def _look(self, job: Job) -> Any:
-        return _known(await self._client.batches.retrieve(job.id))
+    async def _look(self, job: Job) -> Batch:
+        assert job.id is not None
+        return _checked(await self._client.batches.retrieve(job.id))
 
-    async def _find(self, job: Job) -> Any:
-        """Among the account's jobs, newest first, the one of ``job``'s file; None where there is none."""
+    async def _find(self, job: Job) -> Batch | None:
+        """Find the job of ``job``'s file among the account's jobs, newest first."""
         async for batch in self._client.batches.list(limit=100):
             if batch.input_file_id == job.input_file_id:
-                return _known(batch)
+                return _checked(batch)
             if (batch.created_at or 0) < job.uploaded - CLOCK_SKEW:
                 return None
         return None
 
-    async def _download(self, job: Job, batch: Any) -> None:
+    async def _download(self, job: Job, batch: Batch) -> None:
         for kind in ("output", "error"):
             if file_id := getattr(batch, f"{kind}_file_id", None):
                 path = self._ledger.files / f"{Path(job.file).stem}.{kind}.jsonl"
@@ -210,7 +218,7 @@ class BatchApi:
                 job.answers[kind] = path.name
 
     async def _fetch(self, file_id: str, path: Path) -> None:
-        """A file, line by line, so that memory stays flat; it appears only when it is whole."""
+        """Download a file line by line, so that memory stays flat; it appears only when it is whole."""
         async with self._client.files.with_streaming_response.content(file_id) as answer:
             with files.replacing(path) as unfinished, unfinished.open("wb") as file:
                 rest = b""
@@ -220,7 +228,7 @@ class BatchApi:
                 file.write(self._redact(rest))
 
     async def _steady(self, step: Callable[[], Awaitable[T]]) -> T:
-        """One step, tried again while that may help."""
+        """Take one step, tried again as long as that may help."""
         import httpx2
         import openai
 
@@ -237,27 +245,27 @@ class BatchApi:
         except Transient as error:
             raise EndpointError(f"{self._name}: {error}: the same command goes on with the job") from None
 
-    def _judged(self, error: Any) -> Transient | EndpointError:
-        """What an HTTP error means for the job: try again, or give up."""
+    def _judged(self, error: APIStatusError) -> Transient | EndpointError:
+        """Return what an HTTP error means for the job: try again, or give up."""
         from harness.models.endpoint import content
 
         after = retry_after(error.response.headers)
         try:
-            said = wire.classify(error.status_code, content(error.response), None, after).message
+            message = wire.classify(error.status_code, content(error.response), None, after).message
         except Transient as transient:
             return Transient(self._hide(str(transient)), transient.retry_after, transient.throttled)
         except EndpointError as terminal:
-            said = str(terminal)
-        return EndpointError(f"{self._name}: batch API: {self._hide(said)}")
+            message = str(terminal)
+        return EndpointError(f"{self._name}: batch API: {self._hide(message)}")
 
-    def _reason(self, batch: Any) -> str:
-        """The provider's own words on why a job failed: the first, and how many more."""
+    def _reason(self, batch: Batch) -> str:
+        """Return the provider's own words on why a job failed: the first, and how many more."""
         errors = getattr(getattr(batch, "errors", None), "data", None) or []
-        said = [f"{e.message or e.code}" + (f" (line {e.line})" if e.line else "") for e in errors]
-        more = f", and {len(said) - 1} more" if len(said) > 1 else ""
-        return self._hide(wire.one_line(said[0]) + more) if said else ""
+        messages = [f"{e.message or e.code}" + (f" (line {e.line})" if e.line else "") for e in errors]
+        more = f", and {len(messages) - 1} more" if len(messages) > 1 else ""
+        return self._hide(wire.one_line(messages[0]) + more) if messages else ""
 
-    def _progress(self, job: Job, batch: Any) -> str:
+    def _progress(self, job: Job, batch: Batch) -> str:
         counts = getattr(batch, "request_counts", None)
         through = (getattr(counts, "completed", 0) or 0) + (getattr(counts, "failed", 0) or 0)
         return f"batch job {job.id}: {batch.status}, {through} of {job.requests} requests"
@@ -269,8 +277,11 @@ class BatchApi:
         return text.replace(self._key.encode(), "…".encode()) if self._key != "none" else text
 
 
-def _known(found: Any) -> Any:
-    """What the client read, if it is what it should be: some proxies answer 200 with a page of their own."""
-    if not isinstance(getattr(found, "id", None), str) or not hasattr(found, "status"):
+def _checked(answer: T) -> T:
+    """Return what the client read if it is a job or a file: some proxies answer 200 with their own page.
+
+    Raises ``Transient``.
+    """
+    if not isinstance(getattr(answer, "id", None), str) or not hasattr(answer, "status"):
         raise Transient("an answer that no batch API gives")
-    return found
+    return answer

@@ -15,9 +15,9 @@ from harness.audit import asking
 from harness.audit.assembly import Audit
 from harness.audit.examination import Examiner, next_group
 from harness.core import Case, Failure, Reply, Request
+from harness.dialect import Dialect
 from harness.estimates import prompt_bound
 from harness.models import wire
-from harness.models.wire import Dialect
 
 UNASKED = Failure("failed", "no batch job has answered this yet")
 

@@ -20,9 +20,9 @@ from harness.audit.batching.jobs import BatchApi, Job, Ledger, Pace, only_one
 from harness.audit.batching.missing import UNASKED, Lines, Missing, examine
 from harness.config import RunConfig
 from harness.core import Failure, JsonObject, Reply, Request, canonical
+from harness.dialect import Dialect
 from harness.errors import CacheError, ConfigError, EndpointError
 from harness.folder import RunFolder
-from harness.models.wire import Dialect
 from harness.plugins import Model, Tokenizer
 from harness.settings import BudgetLimits
 

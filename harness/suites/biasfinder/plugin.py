@@ -21,16 +21,16 @@ class BiasFinderOptions(Options):
     """
 
     characteristic: Literal["gender", "occupation", "country", "gender+occupation"] | None = Field(
-        default=None, description="What is varied [gender]."
+        default=None, description="The characteristic to vary [gender]."
     )
-    templates: str | None = Field(default=None, description="Templates of your own, Parquet or text.")
-    names: str | None = Field(default=None, description="Names of your own, TOML.")
-    names_a_class: Positive = Field(default=30, description="The first N names of each class.")
+    templates: str | None = Field(default=None, description="Your own templates (Parquet or text).")
+    names: str | None = Field(default=None, description="Your own names (TOML).")
+    names_a_class: Positive = Field(default=30, description="Use the first N names of each class.")
     max_mutants_per_template: Positive | None = Field(
-        default=None, description="A sample of N mutants a template."
+        default=None, description="Sample N mutants per template."
     )
     coreference: Literal["rules", "coreferee", "fastcoref", "stanza"] = Field(
-        default="rules", description="What finds who is the same."
+        default="rules", description="The coreference resolver."
     )
     parser: str = Field(default="spacy", description="spacy or spacy:NAME.")
 

@@ -14,11 +14,13 @@ class CheckListOptions(Options):
     """``[checklist]``: the file of tests, how many cases to take of each, and whether to measure how diverse
     their syntax is, which needs a parser."""
 
-    tests: str | None = Field(default=None, description="The file of tests, JSON lines.")
+    tests: str | None = Field(default=None, description="The file of tests (JSON lines).")
     limit: Annotated[Positive | None, Flag("--cases-per-test")] = Field(
         default=None, description="At most N cases of each test."
     )
-    parser: str = Field(default="none", description="Measures how diverse the syntax of the texts is.")
+    parser: str = Field(
+        default="none", description="A parser to measure the syntactic diversity of the texts."
+    )
 
 
 def make(options: CheckListOptions, kit: Kit) -> Suite:

@@ -23,7 +23,7 @@ class EecOptions(Options):
     """``[eec]``: the corpus, the paper's or a user's own, and how many combinations of a template and an
     emotion word to take."""
 
-    corpus: str | None = Field(default=None, description="A corpus of your own, TOML.")
+    corpus: str | None = Field(default=None, description="Your own corpus (TOML).")
     instances: Positive | None = Field(
         default=None, description="At most N combinations of a template and an emotion word."
     )

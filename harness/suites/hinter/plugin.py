@@ -29,20 +29,22 @@ class HinterOptions(Options):
     order: Positive | None = Field(default=None, description="At most N attributes changed at once [2].")
     lexicon: Names = Field(
         default=(),
-        description="A bias dictionary of your own, TOML or a folder; +FILE adds to the bundled one.",
+        description="Your own bias dictionary, a TOML file or a folder; +FILE adds to the bundled one.",
     )
     max_pairs: Positive | None = Field(
-        default=None, description="At most N word pairs an attribute and document."
+        default=None, description="At most N word pairs per attribute and document."
     )
     max_mutants_per_document: Positive | None = Field(
-        default=None, description="A sample of N mutants a document, weighted."
+        default=None, description="Sample N mutants per document, with weights."
     )
     parser: str = Field(
         default="spacy", description="spacy, spacy:NAME, stanza, stanza:PACKAGE_OR_FOLDER, or none."
     )
-    invariant: Literal["strict", "pos", "none"] = Field(default="strict", description="What must match.")
+    invariant: Literal["strict", "pos", "none"] = Field(
+        default="strict", description="What a mutant must have in common with its original."
+    )
     include_discarded: Annotated[bool, Flag("--include-discarded/--valid-only")] = Field(
-        default=False, description="Ask about discarded mutants, too: what the invariant is worth."
+        default=False, description="Also ask about discarded mutants, to measure the effect of the invariant."
     )
 
 

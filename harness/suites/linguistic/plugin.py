@@ -32,32 +32,34 @@ class LinguisticOptions(Options):
     """``[linguistic]``: which capabilities to test, and how to find and expand their seeds."""
 
     capabilities: Annotated[Names, Flag("--capability")] = Field(
-        default=(), description="Which of them, as LC1,LC4 [all]."
+        default=(), description="The capabilities to test, such as LC1,LC4 [all]."
     )
-    definitions: str | None = Field(default=None, description="Capabilities of your own, TOML.")
-    seeds: Positive = Field(default=50, description="At most N seeds a capability.")
-    expansions: NotNegative = Field(default=5, description="At most N valid expansions a seed.")
-    masks: Positive = Field(default=10, description="Masked sentences a seed.")
-    words: Positive = Field(default=20, description="Suggestions a mask.")
+    definitions: str | None = Field(default=None, description="Your own capabilities (TOML).")
+    seeds: Positive = Field(default=50, description="At most N seeds per capability.")
+    expansions: NotNegative = Field(default=5, description="At most N valid expansions per seed.")
+    masks: Positive = Field(default=10, description="The number of masked sentences per seed.")
+    words: Positive = Field(default=20, description="The number of suggestions per mask.")
     suggester: Literal["auto", "mlm", "endpoint", "ngram"] = Field(
-        default="auto", description="What fills the gaps."
+        default="auto", description="The model that fills the masks."
     )
     suggester_model: str | None = Field(
-        default=None, description="The masked model, or the endpoint's model."
+        default=None, description="The masked language model, or the model at the endpoint."
     )
-    suggester_revision: str | None = Field(default=None, description="Which commit of the masked model.")
+    suggester_revision: str | None = Field(
+        default=None, description="The commit of the masked language model."
+    )
     suggester_base_url: Annotated[Address | None, Flag("--suggester-url")] = Field(
         default=None, description="The suggester's endpoint, up to /v1."
     )
     suggester_api_key_env: EnvironmentVariable | None = Field(
-        default=None, description="The environment variable that holds the suggester's key."
+        default=None, description="The environment variable that holds the suggester's API key."
     )
     trees: str | None = Field(default=None, description="stanza, stanza:FOLDER, flat or flat:PIPELINE.")
     sentiment: str | None = Field(
-        default=None, description="Polarity of words: sentiwordnet, bundled, or a file."
+        default=None, description="The source of word polarity: sentiwordnet, bundled, or a file."
     )
     grammar: str | None = Field(
-        default=None, description="A reference grammar of your own (hinter grammar learn)."
+        default=None, description="Your own reference grammar (hinter grammar learn)."
     )
     parser: str = Field(default="spacy", description="spacy, spacy:NAME, stanza or stanza:PACKAGE_OR_FOLDER.")
 

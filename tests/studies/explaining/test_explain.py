@@ -192,7 +192,7 @@ def test_the_command_writes_the_report_with_words_escaped(folder: RunFolder) -> 
     assert (done.exception, done.return_value) == (None, 0)
     assert "keep it: … blind <b>man</b> …" in done.stdout
     page = (folder.path / "report.html").read_text(encoding="utf-8")
-    assert page.count("What decides") == 2
+    assert page.count("Which words decide") == 2
     assert "&lt;b&gt;man&lt;/b&gt;" in page
     assert "<b>man" not in page
 

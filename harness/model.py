@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, Literal, Protocol, TypeVar
 
 from harness.core import Capabilities, Failure, JsonObject, Reply, Request
-from harness.models.wire import Dialect
+from harness.dialect import Dialect
 from harness.settings import ModelSettings, Options
 
 if TYPE_CHECKING:

@@ -1,0 +1,120 @@
+"""The columns of a run's tables: their types, and what each holds. docs/reference.md lists them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Kind = Literal["text", "true or false", "number", "whole number", "list of texts", "list of substitutions"]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """The type of a column, and a sentence about what it holds."""
+
+    kind: Kind
+    about: str
+
+
+MARGIN = {
+    "margin": Column(
+        "number",
+        "By how much the answer was likelier than the next one, as a difference of natural logarithms; of two"
+        " answers compared, the smaller margin. Null without log-probabilities.",
+    ),
+    "margin_is_bound": Column(
+        "true or false",
+        "Whether `margin` is only a lower bound, because the next answer is not among those listed.",
+    ),
+}
+CASES: Mapping[str, Column] = {
+    "id": Column("text", "The name of the case, unique in the run."),
+    "group": Column(
+        "text", "The group that the case is judged in: an original with its mutants, or a template."
+    ),
+    "document": Column(
+        "text",
+        "The document that the case was made from; of a suite with its own texts, the unit"
+        " that is resampled.",
+    ),
+    "role": Column("text", "`original`, `atomic`, `intersectional`, `variant`, `seed` or `expansion`."),
+    "text": Column("text", "The text that the model is asked about."),
+    "valid": Column("true or false", "Whether the case passed the suite's checks."),
+    "reason": Column("text", "Why the case was discarded; null where it is valid."),
+    "substitutions": Column(
+        "list of substitutions", "What was replaced: `attribute`, `source` and `target` of each substitution."
+    ),
+    "traits": Column(
+        "text", "What else the suite says of the case, such as a name or a capability, as JSON."
+    ),
+    "expected": Column("list of texts", "The labels that are right; null where none is known."),
+    "weight": Column("number", "How many cases this one stands for, where cases were drawn from more."),
+}
+ANSWERS: Mapping[str, Column] = {
+    "case": Column("text", "The id of the case."),
+    "outcome": Column(
+        "text",
+        "`read`, or why no answer was read: `refused`, `filtered`, `unparsed`, `truncated`, `too-long`,"
+        " `failed`.",
+    ),
+    "labels": Column("list of texts", "The labels that were read; null where there are none to read."),
+    "score": Column("number", "The score that was read, from 0 to 1, of a task that rates; else null."),
+    "reply": Column("text", "The reply as it came, or the message of a failure."),
+    **MARGIN,
+}
+VERDICTS: Mapping[str, Column] = {
+    "case": Column("text", "The id of the case."),
+    "relation": Column(
+        "text", "The metamorphic relation that was checked, such as `star`, `pairs` or `expected`."
+    ),
+    "status": Column("text", "`biased`, `benign` or `undetermined`."),
+    "hidden": Column("text", "`yes`, `no` or `undetermined`; null where the question does not arise."),
+    "attributes": Column("list of texts", "The attributes that were changed together."),
+    "document": Column("text", "The document of the case."),
+    "confirmed": Column(
+        "true or false",
+        "Whether the flip was there each time it was asked again; null where it"
+        " was not asked again, or no repeat was read.",
+    ),
+    **MARGIN,
+    "shift": Column(
+        "number",
+        "By how much the log-odds of the other case's label changed; between scores, their difference."
+        " Null where it is not known.",
+    ),
+    "other": Column("text", "The id of the case compared with; null: the group's original."),
+    "weight": Column("number", "The weight of the case."),
+}
+NOISE: Mapping[str, Column] = {
+    "document": Column("text", "The document whose original was asked again."),
+    "asked": Column("whole number", "How many more times it was asked."),
+    "read": Column("whole number", "How many of the repeated answers were read."),
+    "flips": Column("whole number", "How many of these were not the first answer."),
+}
+COLUMNS: Mapping[str, Mapping[str, Column]] = {
+    "cases": CASES,
+    "answers": ANSWERS,
+    "verdicts": VERDICTS,
+    "discarded": VERDICTS,
+    "noise": NOISE,
+}
+
+
+def schema(table: str) -> dict[str, pl.DataType]:
+    """Return the polars schema of the table called ``table``."""
+    import polars as pl
+
+    substitution = pl.Struct({"attribute": pl.String(), "source": pl.String(), "target": pl.String()})
+    types: Mapping[Kind, pl.DataType] = {
+        "text": pl.String(),
+        "true or false": pl.Boolean(),
+        "number": pl.Float64(),
+        "whole number": pl.Int64(),
+        "list of texts": pl.List(pl.String()),
+        "list of substitutions": pl.List(substitution),
+    }
+    return {name: types[column.kind] for name, column in COLUMNS[table].items()}
