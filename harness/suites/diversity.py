@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import exp, lgamma
-from typing import Any, Protocol
+from typing import Protocol
 
-from harness.core import Tables
+from harness.core import JsonObject, Tables
 from harness.language.parse import Parser
 from harness.language.trees import Tree
 from harness.sections import Figures, Section, Table
@@ -32,8 +32,8 @@ class Trees(Protocol):
 class Diversity:
     """The ``kind`` of cases, how many valid ones there are, and how many of them differ.
 
-    ``tags``, ``trees``: sequences of parts of speech and trees without their words; ``of``: the number of
-    texts that the ``expected`` ones are of. None: not known, without a parser of trees.
+    ``tags`` and ``trees`` count sequences of parts of speech, and trees without their words; the ``expected``
+    ones are for a sample of ``of`` texts. None if there is no parser of trees.
     """
 
     kind: str
@@ -45,19 +45,20 @@ class Diversity:
     tags_expected: float
     trees_expected: float | None
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> JsonObject:
+        """Return the figures as JSON values."""
         return asdict(self)
 
 
 def texts(tables: Tables, kind: str | None = None) -> dict[str, list[str]]:
-    """The texts of the valid cases by their role, or all as one ``kind``."""
+    """Return the texts of the valid cases by their role, or all as one ``kind``."""
     import polars as pl
 
     rows = tables.scan("cases").filter(pl.col("reason").is_null()).select("role", "text").collect().rows()
-    found: dict[str, list[str]] = {}
+    by_kind: dict[str, list[str]] = {}
     for role, text in rows:
-        found.setdefault(kind or role, []).append(text)
-    return found
+        by_kind.setdefault(kind or role, []).append(text)
+    return by_kind
 
 
 def measure(
@@ -78,18 +79,18 @@ def rarefied(counts: Iterable[int], size: int) -> float:
     return sum(1 - _none_of(count, whole, size) for count in numbers)
 
 
-def added(figures: Figures, block: str, found: Sequence[Diversity]) -> Figures:
+def added(figures: Figures, block: str, diversities: Sequence[Diversity]) -> Figures:
     """Return ``figures`` with the diversity in the block called ``block`` and in a section of its own."""
-    rows = [row.plain() for row in found]
+    rows = [row.plain() for row in diversities]
     blocks = {**figures.blocks, block: {**figures.blocks[block], "diversity": rows}}
-    return replace(figures, blocks=blocks, sections=[*figures.sections, *sections(found)])
+    return replace(figures, blocks=blocks, sections=[*figures.sections, *sections(diversities)])
 
 
-def sections(found: Sequence[Diversity]) -> list[Section]:
-    """What the report shows: a table."""
-    if not found:
+def sections(diversities: Sequence[Diversity]) -> list[Section]:
+    """Return the section of the report: a table."""
+    if not diversities:
         return []
-    of = found[0].of
+    of = diversities[0].of
     columns = [
         "cases",
         "texts",
@@ -102,9 +103,9 @@ def sections(found: Sequence[Diversity]) -> list[Section]:
     rows = [
         [row.kind, row.texts, row.distinct, row.tags, _rounded(row.tags_expected), row.trees,
          _rounded(row.trees_expected)]
-        for row in found
+        for row in diversities
     ]  # fmt: skip
-    notes = [f"Of {of:,}: how many different ones that many texts drawn from them are expected to have."]
+    notes = [f"Of {of:,}: how many different ones to expect among {of:,} texts drawn from these."]
     return [Section("Syntactic diversity", table=Table(columns, rows), notes=notes)]
 
 

@@ -1,17 +1,17 @@
-"""The counts of a run of BiasFinder, from answers by template and class alone (Tables 5 to 8, and more).
+"""Count the pairs of a BiasFinder run from its answers by template and class (Tables 5 to 8, and more).
 
-For one attribute the mutants of a template fall into *strata* that differ in this attribute and in names
-alone: one a template, or with a second attribute one for each of its classes. From how often each class
-got each answer in a stratum, all pairs of different classes and of the same class can be counted.
+For one attribute, the mutants of a template fall into *strata*, within which only this attribute and names
+differ: one stratum per template or, with a second attribute, one for each of its classes. The pairs of
+different classes and of the same class follow from how often each class got each answer in a stratum.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from harness.core import Tables
+from harness.core import JsonObject, Tables
 from harness.statistics import Excess, Interval, cluster_bootstrap, clustered_rate_difference, rate, wilson
 from harness.suites.biasfinder.fillers import PARTS
 
@@ -24,8 +24,11 @@ COUNTED = ("pairs", "differ", "same_pairs", "same_differ")
 
 @dataclass(frozen=True, slots=True)
 class Class:
-    """One class: of its ``mutants`` that were read, how many got which answer; of the ``pairs`` it is in
-    with other classes, how many ``differ``, and which answer it got in those."""
+    """One class, with the answers to its ``mutants`` that were read.
+
+    ``pairs`` are those with other classes, of which ``differ`` have different answers;
+    ``answers_where_differ`` counts what this class got in those.
+    """
 
     name: str
     mutants: int
@@ -35,7 +38,8 @@ class Class:
     ci95: Interval | None
     answers_where_differ: Mapping[str, int]
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> JsonObject:
+        """Return the counts as JSON values."""
         return {
             "class": self.name,
             "mutants": self.mutants,
@@ -52,10 +56,10 @@ class Class:
 class Finding:
     """One attribute in the templates of one characteristic.
 
-    ``templates`` have a pair of different classes, both read; ``templates_differ`` one with different
-    answers. ``same_pairs`` are pairs of one class, other names; ``excess`` is by how much pairs of different
-    classes differ more often than those, in the templates that have them. Intervals draw whole templates,
-    but for the share of templates, which is Wilson's.
+    ``templates`` have a pair of different classes, both read; ``templates_differ`` have one with different
+    answers. ``same_pairs`` are pairs of one class with different names; ``excess`` is how much more often
+    pairs of different classes differ than those, in the templates that have both. Intervals resample whole
+    templates, except that of the share of templates, which is Wilson's.
     """
 
     characteristic: str
@@ -71,8 +75,8 @@ class Finding:
     excess: Excess | None
     classes: Sequence[Class]
 
-    def plain(self) -> dict[str, Any]:
-        """The finding as JSON values, each rate beside its counts."""
+    def plain(self) -> JsonObject:
+        """Return the finding as JSON values, each rate beside its counts."""
         return {
             "characteristic": self.characteristic,
             "attribute": self.attribute,
@@ -90,20 +94,21 @@ class Finding:
             "same_class_ci95_by_template": self.same_ci95,
             "excess": self.excess.difference if self.excess else None,
             "excess_ci95_by_template": self.excess.interval if self.excess else None,
-            "classes": [one.plain() for one in self.classes],
+            "classes": [each.plain() for each in self.classes],
         }
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
-    """What was generated of one characteristic (Table 5), and how many mutants were read."""
+class Generated:
+    """The templates and mutants of one characteristic (Table 5), and how many mutants were read."""
 
     characteristic: str
     templates: int
     mutants: int
     read: int
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> JsonObject:
+        """Return the counts as JSON values."""
         return {
             "characteristic": self.characteristic,
             "templates": self.templates,
@@ -123,7 +128,8 @@ class Together:
     not_hidden: int
     hidden_undetermined: int
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> JsonObject:
+        """Return the counts as JSON values."""
         return {
             "pairs": self.pairs,
             "btc": self.differ,
@@ -138,7 +144,7 @@ class Together:
 
 
 def together(tables: Tables) -> Together | None:
-    """The pairs of combinations that were read; None where there are none."""
+    """Return the counts of pairs that differ in both attributes, both read; None if there are none."""
     import polars as pl
 
     hidden, both = pl.col("hidden"), pl.col("attributes").list.len() > 1
@@ -160,8 +166,8 @@ def together(tables: Tables) -> Together | None:
     return Together(ci95=_by_template(rows, "differ", "pairs"), **counts)
 
 
-def made(tables: Tables) -> list[Made]:
-    """A row for each characteristic, in the order of the paper."""
+def generated(tables: Tables) -> list[Generated]:
+    """Return a row for each characteristic, in the order of the paper."""
     import polars as pl
 
     rows = (
@@ -171,12 +177,12 @@ def made(tables: Tables) -> list[Made]:
         .collect(engine="streaming")
         .rows()
     )
-    found = {name: Made(name, templates, mutants, read) for name, templates, mutants, read in rows}
-    return [found[name] for name in PARTS if name in found]
+    by_name = {row[0]: Generated(*row) for row in rows}
+    return [by_name[name] for name in PARTS if name in by_name]
 
 
 def findings(tables: Tables, characteristic: str) -> Iterator[Finding]:
-    """A finding for each attribute of a characteristic."""
+    """Yield a finding for each attribute of a characteristic."""
     import polars as pl
 
     parts = PARTS[characteristic]
@@ -191,19 +197,21 @@ def findings(tables: Tables, characteristic: str) -> Iterator[Finding]:
 
 
 def _mutants(tables: Tables, traits: Sequence[str]) -> pl.LazyFrame:
-    """Each mutant with its traits and its answer as a text, null where it was not read."""
+    """Return each mutant with its traits and its answer as text, null if it was not read."""
     import polars as pl
 
     answer = pl.coalesce(pl.col("labels").list.sort().list.join(", "), pl.col("score").cast(pl.String))
     answers = tables.scan("answers").select("case", answer=pl.when(pl.col("outcome") == "read").then(answer))
-    wanted = {name: pl.col("traits").str.json_path_match(f"$.{name}") for name in ("characteristic", *traits)}
-    cases = tables.scan("cases").filter(pl.col("role") == "variant").select("id", "group", **wanted)
+    columns = {
+        name: pl.col("traits").str.json_path_match(f"$.{name}") for name in ("characteristic", *traits)
+    }
+    cases = tables.scan("cases").filter(pl.col("role") == "variant").select("id", "group", **columns)
     joined: pl.LazyFrame = cases.join(answers, left_on="id", right_on="case", how="left")
     return joined
 
 
 def _finding(characteristic: str, attribute: str, counts: pl.DataFrame, others: Sequence[str]) -> Finding:
-    """``counts``: how often (``n``) each class got each ``answer`` in each template (``group``)."""
+    """Return a finding from how often (``n``) each class got each ``answer`` in each template (``group``)."""
     import polars as pl
 
     stratum, n = ["group", *others], pl.col("n")
@@ -238,7 +246,7 @@ def _finding(characteristic: str, attribute: str, counts: pl.DataFrame, others: 
 
 
 def _by_template(rows: pl.DataFrame, part: str, whole: str) -> Interval | None:
-    """None where no pair differs, or all do: drawing templates again says nothing then."""
+    """Return the interval by template; None if no pair differs or all do: resampling then tells nothing."""
     if int(rows[part].sum()) in (0, int(rows[whole].sum())):
         return None
     return cluster_bootstrap(rows[part].to_list(), rows[whole].to_list())
@@ -259,14 +267,14 @@ def _classes(rows: pl.DataFrame, attribute: str) -> Iterator[Class]:
     sums = {name: pl.col(name).cast(pl.Int64).sum() for name in ("n", "pairs", "differ")}
     by_template = rows.group_by(attribute, "group").agg(**sums).sort("group")
     by_answer = rows.group_by(attribute, "answer").agg(**sums).sort("answer")
-    for (name,), some in by_template.sort(attribute, "group").group_by(attribute, maintain_order=True):
+    for (name,), of_class in by_template.sort(attribute, "group").group_by(attribute, maintain_order=True):
         answers = by_answer.filter(pl.col(attribute) == name)
         yield Class(
             str(name),
-            int(some["n"].sum()),
+            int(of_class["n"].sum()),
             dict(zip(answers["answer"], answers["n"], strict=True)),
-            int(some["pairs"].sum()),
-            int(some["differ"].sum()),
-            _by_template(some, "differ", "pairs"),
+            int(of_class["pairs"].sum()),
+            int(of_class["differ"].sum()),
+            _by_template(of_class, "differ", "pairs"),
             dict(zip(answers["answer"], answers["differ"], strict=True)),
         )

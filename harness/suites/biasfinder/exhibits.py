@@ -1,4 +1,4 @@
-"""What a run of BiasFinder says of its figures: the summary's block, its headline and its sections."""
+"""Exhibit the figures of a BiasFinder run: the block of the summary, the headline and the sections."""
 
 from __future__ import annotations
 
@@ -9,188 +9,195 @@ from harness.core import Tables
 from harness.sections import Bar, Cell, Figures, Plot, Section, Table
 from harness.statistics import Interval, rate, wilson
 from harness.suites.biasfinder import counts as counting
-from harness.suites.biasfinder.counts import Class, Finding, Made, Together
+from harness.suites.biasfinder.counts import Class, Finding, Generated, Together
 
 SHOWN_CLASSES = 12
 SHOWN_ANSWERS = 3
 PLURALS = {"gender": "genders", "occupation": "occupations", "country": "countries"}
 FACTS = (
-    *("templates", "mutants", "pairs of different classes", "of them BTCs", "BTC rate"),
+    *("templates", "mutants", "pairs of different classes", "BTCs among them", "BTC rate"),
     *("templates with a BTC", "their share", "pairs of the same class", "that differ", "difference"),
 )
 MEANING = (
     "A BTC (bias-uncovering test case) is a pair of mutants of one template, of different classes, with"
-    " different answers. It shows that for this text the answer depends on the words put in. It does not show"
-    " which answer is right, nor that the class is the cause: another name of the same class may change the"
-    " answer as well, and so may asking again (--repeats)."
+    " different answers. It shows that for this text the answer depends on the inserted words. It shows"
+    " neither which answer is right nor that the class is the cause: another name of the same class may"
+    " change the answer as well, and so may asking again (--repeats)."
 )
 FLOOR = (
-    "Pairs of the same class differ in the name alone: how often they differ is what names do by themselves."
-    " Only what pairs of different classes differ beyond that speaks of the class."
+    "Pairs of the same class differ only in the name, so their rate is the effect of names alone. Only a"
+    " higher rate among pairs of different classes is evidence about the class."
 )
 NO_FLOOR = (
-    "Each class has one mutant a template, so there are no pairs of the same class to compare with: what any"
-    " change of these words does is part of the rate."
+    "Each class has one mutant per template, so there are no pairs of the same class to compare with: the"
+    " rate includes the effect of any change of these words."
 )
 COUNTS = (
-    "One template gives many pairs, all of one text: the share of templates says how many texts are affected,"
-    " and intervals by template take whole templates together."
+    "One template gives many pairs, all of one text. The share of templates says how many texts are affected,"
+    " and intervals by template resample whole templates."
 )
 
 
 def figures(tables: Tables) -> Figures:
-    """The block ``biasfinder``, the headline and the sections."""
-    made = counting.made(tables)
-    found = [one for row in made for one in counting.findings(tables, row.characteristic)]
-    judged = [one for one in found if one.pairs]
-    both = counting.together(tables)
+    """Return the block ``biasfinder``, the headline and the sections."""
+    generated = counting.generated(tables)
+    findings = [finding for row in generated for finding in counting.findings(tables, row.characteristic)]
+    judged = [finding for finding in findings if finding.pairs]
+    together = counting.together(tables)
     block = {
-        "made": [one.plain() for one in made],
-        "findings": [one.plain() for one in found],
-        "together": both.plain() if both is not None else None,
+        "made": [row.plain() for row in generated],
+        "findings": [finding.plain() for finding in findings],
+        "together": together.plain() if together is not None else None,
     }
-    by_class = [_by_class(one) for one in judged if one.differ]
-    sections = [_overview(made, judged), *by_class] if judged else []
-    return Figures({"biasfinder": block}, _headline(made, judged, both), sections)
+    by_class = [_by_class(finding) for finding in judged if finding.differ]
+    sections = [_overview(generated, judged), *by_class] if judged else []
+    return Figures({"biasfinder": block}, _headline(generated, judged, together), sections)
 
 
-def _headline(made: Sequence[Made], found: Sequence[Finding], both: Together | None) -> str:
-    if not made:
+def _headline(generated: Sequence[Generated], findings: Sequence[Finding], together: Together | None) -> str:
+    if not generated:
         return "No template was found, so nothing was tested."
-    if not found:
+    if not findings:
         return "No two mutants of different classes were answered, so nothing can be said."
-    return " ".join([*map(_sentence, found), *([_of_both(both)] if both is not None else [])])
+    return " ".join([*map(_sentence, findings), *([_of_both(together)] if together is not None else [])])
 
 
-def _of_both(both: Together) -> str:
-    """What changing both attributes at once does, and how much of it neither shows alone."""
-    said = f"With both changed at once, {both.differ:,} of {both.pairs:,} pairs differ"
-    if not both.differ:
-        return f"{said}."
-    told = both.hidden + both.not_hidden
-    said += f" ({_rate(both.differ, both.pairs, both.ci95)})"
+def _of_both(together: Together) -> str:
+    """Say what changing both attributes at once does, and how much of it neither change shows alone."""
+    effect = f"With both changed at once, {together.differ:,} of {together.pairs:,} pairs differ"
+    if not together.differ:
+        return f"{effect}."
+    determined = together.hidden + together.not_hidden
     return (
-        f"{said}; {both.hidden:,} of the {told:,} that can be told are hidden: neither change alone shows it."
+        f"{effect} ({_rate(together.differ, together.pairs, together.ci95)}); {together.hidden:,} of the"
+        f" {determined:,} for which that can be determined are hidden: neither change alone shows them."
     )
 
 
-def _sentence(found: Finding) -> str:
-    """How many texts, how many pairs, and what other names do by themselves."""
-    plural = PLURALS[found.attribute]
-    alone = found.characteristic == found.attribute
-    subject = f"The {found.attribute} {'put in' if alone else 'alone'} changed the answer"
-    if not found.differ:
-        return f"{subject} in none of {found.pairs:,} pairs of different {plural}, in {_templates(found)}."
-    texts = f"{subject} for {_templates(found)}"
-    pairs = f"{found.differ:,} of {found.pairs:,} pairs of different {plural}"
-    said = f"{texts}, in {pairs} ({_rate(found.differ, found.pairs, found.ci95)})."
-    if not found.excess:
-        return said
-    floor = numerals.share(found.same_differ, found.same_pairs)
-    same = f"Pairs of the same {found.attribute} with other names differ in {floor}"
-    low, high = found.excess.interval
+def _sentence(finding: Finding) -> str:
+    """Say how many texts and pairs are affected, and what names do by themselves."""
+    plural = PLURALS[finding.attribute]
+    alone = finding.characteristic == finding.attribute
+    subject = f"Changing {'' if alone else 'only '}the {finding.attribute} changed the answer"
+    if not finding.differ:
+        return (
+            f"{subject} in none of {finding.pairs:,} pairs of different {plural}, in {_templates(finding)}."
+        )
+    pairs = f"{finding.differ:,} of {finding.pairs:,} pairs of different {plural}"
+    share = _rate(finding.differ, finding.pairs, finding.ci95)
+    effect = f"{subject} for {_templates(finding)}, in {pairs} ({share})."
+    if not finding.excess:
+        return effect
+    floor = numerals.share(finding.same_differ, finding.same_pairs)
+    same = f"{floor} of pairs of the same {finding.attribute} with different names differ"
+    low, high = finding.excess.interval
     if low > 0:
-        return f"{said} {same}, which is less: the {found.attribute} itself matters."
+        return f"{effect} {same}, which is less: the {finding.attribute} itself matters."
     if high < 0:
-        return f"{said} {same}, which is more: this is the effect of names, not of the {found.attribute}."
-    return f"{said} {same}, so these differences may be those of names, not of the {found.attribute}."
+        return f"{effect} {same}, which is more: this is the effect of names, not of the {finding.attribute}."
+    return f"{effect} {same}, so names rather than the {finding.attribute} may explain these differences."
 
 
-def _templates(found: Finding) -> str:
-    interval = wilson(found.templates_differ, found.templates)
-    share = _rate(found.templates_differ, found.templates, interval)
-    nouns = "template" if found.templates == 1 else "templates"
-    return f"{found.templates_differ:,} of {found.templates:,} {nouns} ({share})"
+def _templates(finding: Finding) -> str:
+    interval = wilson(finding.templates_differ, finding.templates)
+    share = _rate(finding.templates_differ, finding.templates, interval)
+    noun = "template" if finding.templates == 1 else "templates"
+    return f"{finding.templates_differ:,} of {finding.templates:,} {noun} ({share})"
 
 
-def _overview(made: Sequence[Made], found: Sequence[Finding]) -> Section:
-    """A column for each attribute, so that the table stays narrow."""
-    of = {row.characteristic: row for row in made}
-    columns: list[list[Cell]] = [[*FACTS], *(_facts(one, of[one.characteristic]) for one in found)]
+def _overview(generated: Sequence[Generated], findings: Sequence[Finding]) -> Section:
+    """Return the table of all findings, a column for each attribute, so that it stays narrow."""
+    of = {row.characteristic: row for row in generated}
+    columns: list[list[Cell]] = [
+        [*FACTS],
+        *(_facts(finding, of[finding.characteristic]) for finding in findings),
+    ]
     rows = list(zip(*columns, strict=True))
-    floors = any(one.same_pairs for one in found)
-    notes = [MEANING, COUNTS, FLOOR if floors else NO_FLOOR]
-    table = Table(["", *map(_title, found)], rows)
+    has_floor = any(finding.same_pairs for finding in findings)
+    notes = [MEANING, COUNTS, FLOOR if has_floor else NO_FLOOR]
+    table = Table(["", *map(_title, findings)], rows)
     return Section("Bias-uncovering test cases", table=table, notes=notes)
 
 
-def _facts(one: Finding, made: Made) -> list[Cell]:
+def _facts(finding: Finding, generated: Generated) -> list[Cell]:
+    interval = wilson(finding.templates_differ, finding.templates)
     return [
-        made.templates,
-        made.mutants,
-        one.pairs,
-        one.differ,
-        _rate(one.differ, one.pairs, one.ci95),
-        one.templates_differ,
-        _rate(one.templates_differ, one.templates, wilson(one.templates_differ, one.templates)),
-        one.same_pairs,
-        _rate(one.same_differ, one.same_pairs, one.same_ci95),
-        _points(one),
+        generated.templates,
+        generated.mutants,
+        finding.pairs,
+        finding.differ,
+        _rate(finding.differ, finding.pairs, finding.ci95),
+        finding.templates_differ,
+        _rate(finding.templates_differ, finding.templates, interval),
+        finding.same_pairs,
+        _rate(finding.same_differ, finding.same_pairs, finding.same_ci95),
+        _points(finding),
     ]
 
 
-def _by_class(found: Finding) -> Section:
-    shown = sorted(found.classes, key=lambda one: (-(rate(one.differ, one.pairs) or 0.0), one.name))
-    left = max(0, len(shown) - SHOWN_CLASSES)
-    shown = shown[:SHOWN_CLASSES]
-    answers = _answers(found.classes)
-    columns = [found.attribute, "BTCs", "BTC rate"]
+def _by_class(finding: Finding) -> Section:
+    ranked = sorted(
+        finding.classes, key=lambda of_class: (-(rate(of_class.differ, of_class.pairs) or 0.0), of_class.name)
+    )
+    classes = ranked[:SHOWN_CLASSES]
+    answers = _answers(finding.classes)
+    columns = [finding.attribute, "BTCs", "BTC rate"]
     for answer in answers:
         columns += [answer, f"{answer} in BTCs"]
     rows: list[list[Cell]] = [
         [
-            one.name,
-            f"{one.differ:,} of {one.pairs:,}",
-            _rate(one.differ, one.pairs, one.ci95),
-            *(cell for answer in answers for cell in _shares(one, answer)),
+            of_class.name,
+            f"{of_class.differ:,} of {of_class.pairs:,}",
+            _rate(of_class.differ, of_class.pairs, of_class.ci95),
+            *(cell for answer in answers for cell in _shares(of_class, answer)),
         ]
-        for one in shown
+        for of_class in classes
     ]
     notes = [
-        "The columns of an answer: how many of the mutants of a class got it, and how many of those in BTCs."
-        " The second says in which direction the class differs; 50 % is none."
+        "Two columns for each answer: the share of a class's mutants that got it, and its share in BTCs. The"
+        " second says in which direction the class differs; 50 % is neither."
     ]
-    if left:
-        notes.append(f"{left} more classes, with lower rates, are in summary.json.")
-    table, plots = Table(columns, rows), [_plot(found, shown)]
-    return Section(f"By {_title(found)}", table=table, plots=plots, notes=notes)
+    if hidden := len(ranked) - len(classes):
+        notes.append(f"{hidden} more classes, with lower rates, are in summary.json.")
+    table, plots = Table(columns, rows), [_plot(finding, classes)]
+    return Section(f"By {_title(finding)}", table=table, plots=plots, notes=notes)
 
 
-def _shares(one: Class, answer: str) -> tuple[str, str]:
-    in_pairs = one.answers_where_differ.get(answer, 0)
-    return numerals.share(one.answers.get(answer, 0), one.mutants), numerals.share(in_pairs, one.differ)
+def _shares(of_class: Class, answer: str) -> tuple[str, str]:
+    in_pairs = of_class.answers_where_differ.get(answer, 0)
+    mutants = of_class.answers.get(answer, 0)
+    return numerals.share(mutants, of_class.mutants), numerals.share(in_pairs, of_class.differ)
 
 
-def _plot(found: Finding, classes: Sequence[Class]) -> Plot:
+def _plot(finding: Finding, classes: Sequence[Class]) -> Plot:
     bars = []
-    for one in classes:
-        if one.pairs:
-            low, high = one.ci95 or (None, None)
-            bars.append(Bar(one.name, one.differ / one.pairs, low, high))
-    return Plot(f"BTC rate by {found.attribute}, interval by template", bars=bars, percent=True)
+    for of_class in classes:
+        if of_class.pairs:
+            low, high = of_class.ci95 or (None, None)
+            bars.append(Bar(of_class.name, of_class.differ / of_class.pairs, low, high))
+    return Plot(f"BTC rate by {finding.attribute}, interval by template", bars=bars, percent=True)
 
 
 def _answers(classes: Sequence[Class]) -> list[str]:
-    """The commonest answers; of two the first, which says all of the other."""
+    """Return the most frequent answers; of two the first, which determines the other."""
     total: dict[str, int] = {}
-    for one in classes:
-        for answer, n in one.answers.items():
+    for of_class in classes:
+        for answer, n in of_class.answers.items():
             total[answer] = total.get(answer, 0) + n
-    return sorted(total, key=lambda answer: (-total[answer], answer))[
-        : max(1, min(SHOWN_ANSWERS, len(total) - 1))
-    ]
+    ranked = sorted(total, key=lambda answer: (-total[answer], answer))
+    return ranked[: max(1, min(SHOWN_ANSWERS, len(total) - 1))]
 
 
-def _title(found: Finding) -> str:
-    """The attribute, and that nothing else of a combination differs."""
-    alone = found.characteristic == found.attribute
-    return found.attribute if alone else f"{found.attribute} alone ({found.characteristic})"
+def _title(finding: Finding) -> str:
+    """Return the attribute, and whether only it differs in a combination."""
+    alone = finding.characteristic == finding.attribute
+    return finding.attribute if alone else f"{finding.attribute} alone ({finding.characteristic})"
 
 
-def _points(found: Finding) -> str | None:
-    if found.excess is None:
+def _points(finding: Finding) -> str | None:
+    if finding.excess is None:
         return None
-    return numerals.points(found.excess.difference, found.excess.interval)
+    return numerals.points(finding.excess.difference, finding.excess.interval)
 
 
 def _rate(part: int, whole: int, interval: Interval | None) -> str:

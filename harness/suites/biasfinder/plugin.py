@@ -1,4 +1,4 @@
-"""How BiasFinder comes in: its options and what is made of them."""
+"""The plugin of BiasFinder: its options and its suite."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 class BiasFinderOptions(Options):
-    """``[biasfinder]``: what of a person the templates vary, and with which words.
+    """``[biasfinder]``: which characteristic of a person the templates vary, and with which words.
 
-    ``characteristic`` None: gender in mined templates, each template's own in those of a file.
+    ``characteristic`` None means gender in mined templates, and each template's own in those of a file.
     """
 
     characteristic: Literal["gender", "occupation", "country", "gender+occupation"] | None = Field(
@@ -36,7 +36,7 @@ class BiasFinderOptions(Options):
 
 
 def make(options: BiasFinderOptions, kit: Kit) -> Suite:
-    """Make the suite. Raises ``ConfigError``, ``TemplateError`` and ``ParserError``."""
+    """Return the suite of ``options``. Raises ``ConfigError``, ``TemplateError`` and ``ParserError``."""
     from harness.suites.biasfinder import fillers, names
     from harness.suites.biasfinder.gender_nouns import GenderNouns
     from harness.suites.biasfinder.suite import BiasFinder
@@ -58,7 +58,7 @@ def make(options: BiasFinderOptions, kit: Kit) -> Suite:
 
 
 def _source(options: BiasFinderOptions, nouns: GenderNouns, jobs: list[str]) -> Miner | Given:
-    """Where templates come from: a file, or the documents."""
+    """Return where templates come from: a file or the documents."""
     from harness.language import coreference
     from harness.suites.biasfinder import sources
     from harness.suites.biasfinder.occupation import Occupations

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 class BiasFinder(Suite):
     """The suite: its fields are its configuration.
 
-    A group is a template: the original text, where there is one, to know how good the model is, and the
-    mutants that are compared with each other. Templates of a file need no documents.
+    A group is a template: the original text, if there is one, to measure accuracy, and the mutants, which are
+    compared with each other. Templates of a file need no documents.
     """
 
     name = "biasfinder"
@@ -50,7 +50,7 @@ class BiasFinder(Suite):
 
     @property
     def settings(self) -> JsonObject:
-        """What the summary says of the mutants."""
+        """What the summary records about the mutants."""
         mined = self.source.characteristic if isinstance(self.source, Miner) else None
         return {
             "characteristic": mined,
@@ -59,7 +59,7 @@ class BiasFinder(Suite):
         }
 
     def cases(self, documents: Iterator[Document]) -> Iterator[Case]:
-        """Per template: the original, then its mutants. The first case's traits hold the template."""
+        """Yield each template's original, then its mutants. The first case's traits hold the template."""
         for sourced in self.source.mine(documents):
             template = sourced.template
             noted = {"template": templates.write(template)}
@@ -79,20 +79,20 @@ class BiasFinder(Suite):
         return exhibits.figures(tables)
 
     def extracts(self, tables: Tables) -> Mapping[str, pl.LazyFrame]:
-        """``templates``: one a row, in the written form that the suite also reads."""
+        """Return ``templates``, one per row, in the written form that the suite also reads."""
         import polars as pl
 
         written = pl.col("traits").str.json_path_match("$.template")
         kinds = pl.col("traits").str.json_path_match("$.characteristic")
         first = tables.scan("cases").filter(pl.col("traits").str.contains('"template":', literal=True))
-        found = first.select(
+        mined = first.select(
             pl.col("group").alias("id"),
             "document",
             kinds.alias("characteristic"),
             written.alias("template"),
             "expected",
         )
-        return {"templates": found}
+        return {"templates": mined}
 
     def _mutant(self, template: Template, role: Role, noted: Mapping[str, str]) -> Case:
         person = role.person
@@ -134,7 +134,7 @@ class BiasFinder(Suite):
 
 
 def _substitutions(template: Template, values: Sequence[str]) -> Iterator[Substitution]:
-    """What stands for the person now, by attribute: the first words put in, an article aside."""
+    """Yield what now stands for the person, by attribute: the first inserted words, apart from an article."""
     for attribute in PARTS[template.characteristic]:
         for placeholder, value in zip(template.placeholders, values, strict=True):
             job = placeholder.kind == "occupation"

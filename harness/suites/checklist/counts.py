@@ -1,15 +1,14 @@
-"""From the tables of a run to counts of CheckList's cases, by test and by capability.
+"""Count CheckList's cases by test and by capability.
 
-A case of an INV or DIR fails where any of its changed texts does, as its authors count.
+A case of an INV or DIR test fails if any of its changed texts does, as its authors count.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from harness.core import Tables
+from harness.core import JsonObject, Tables
 from harness.statistics import Interval, rate, wilson
 
 
@@ -17,7 +16,7 @@ from harness.statistics import Interval, rate, wilson
 class Row:
     """The cases of a test (``test`` None: of all tests of a capability).
 
-    ``passed`` and ``failed`` are what the rate is of; ``excluded``: the expectation did not apply.
+    The rate is of ``passed`` and ``failed``; in ``excluded`` cases, the expectation did not apply.
     """
 
     capability: str
@@ -29,20 +28,27 @@ class Row:
     excluded: int
 
     @property
+    def cases(self) -> int:
+        """The number of all cases."""
+        return self.judged + self.undetermined + self.excluded
+
+    @property
     def judged(self) -> int:
+        """The number of cases that passed or failed."""
         return self.passed + self.failed
 
     @property
     def ci95(self) -> Interval | None:
+        """Wilson's 95 % interval of the failure rate."""
         return wilson(self.failed, self.judged)
 
-    def plain(self) -> dict[str, Any]:
-        """The row as JSON values, its rate beside the counts."""
+    def plain(self) -> JsonObject:
+        """Return the row as JSON values, its rate beside the counts."""
         return {
             "capability": self.capability,
             "test": self.test,
             "type": self.kind,
-            "cases": self.judged + self.undetermined + self.excluded,
+            "cases": self.cases,
             "passed": self.passed,
             "failed": self.failed,
             "rate": rate(self.failed, self.judged),
@@ -53,7 +59,7 @@ class Row:
 
 
 def count(tables: Tables) -> list[Row]:
-    """A row for each test, in the order of the cases."""
+    """Return a row for each test, in the order of the cases."""
     import polars as pl
 
     traits = {key: pl.col("traits").str.json_path_match(f"$.{key}") for key in ("test", "type", "capability")}
@@ -85,14 +91,20 @@ def count(tables: Tables) -> list[Row]:
 
 
 def by_capability(rows: Iterable[Row]) -> list[Row]:
-    """The tests of each capability together."""
-    found: dict[str, list[Row]] = {}
+    """Return a row for each capability, with the cases of all its tests."""
+    by_name: dict[str, list[Row]] = {}
     for row in rows:
-        found.setdefault(row.capability, []).append(row)
-    return [
-        Row(name, None, None, *(sum(getattr(row, key) for row in some) for key in _COUNTS))
-        for name, some in found.items()
-    ]
+        by_name.setdefault(row.capability, []).append(row)
+    return [_total(name, of_capability) for name, of_capability in by_name.items()]
 
 
-_COUNTS = ("passed", "failed", "undetermined", "excluded")
+def _total(capability: str, rows: Sequence[Row]) -> Row:
+    return Row(
+        capability,
+        None,
+        None,
+        sum(row.passed for row in rows),
+        sum(row.failed for row in rows),
+        sum(row.undetermined for row in rows),
+        sum(row.excluded for row in rows),
+    )

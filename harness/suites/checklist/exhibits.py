@@ -1,4 +1,4 @@
-"""What a run of CheckList says of its tests: the summary's block, the headline and the sections."""
+"""Exhibit the tests of a CheckList run: the block of the summary, the headline and the sections."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from harness.suites.checklist.counts import Row, by_capability
 
 
 def figures(rows: Sequence[Row]) -> Figures:
-    """The summary's block, and the sections that the report shows."""
+    """Return the block of the summary, the headline and the sections of the report."""
     together = by_capability(rows)
     block = {"tests": [row.plain() for row in rows], "capabilities": [row.plain() for row in together]}
     return Figures({"checklist": block}, _headline(rows), _sections(rows, together) if rows else [])
@@ -23,20 +23,24 @@ def _headline(rows: Sequence[Row]) -> str:
     failed, total = sum(row.failed for row in judged), sum(row.judged for row in judged)
     worst = max(judged, key=lambda row: row.failed / row.judged)
     noun = "test" if len(judged) == 1 else "tests"
-    found = f"{failed:,} of {total:,} cases failed in {len(judged)} {noun}"
+    finding = f"{failed:,} of {total:,} cases failed in {len(judged)} {noun}"
     if not failed:
-        return f"{found}."
-    return f"{found}; most often in “{worst.test}” ({numerals.share(worst.failed, worst.judged)})."
+        return f"{finding}."
+    return f"{finding}; most often in “{worst.test}” ({numerals.share(worst.failed, worst.judged)})."
 
 
 def _sections(rows: Sequence[Row], together: Sequence[Row]) -> list[Section]:
-    columns = ["cases", "failed", "undetermined", "left out"]
-    notes = ["A case of an INV or DIR fails where any of its changed texts does."]
+    columns = ["cases", "failed", "undetermined", "excluded"]
+    notes = ["A case of an INV or DIR test fails if any of its changed texts does."]
     if any(row.excluded for row in rows):
-        notes.append("Left out: what the test does not ask, such as more confidence in neutral.")
+        notes.append(
+            "Excluded: cases to which the expectation of the test does not apply, such as more confidence in"
+            " neutral."
+        )
     if any(row.undetermined and row.kind == "DIR" for row in rows):
         notes.append(
-            "A DIR compares probabilities: where the model gives none, nor a score, it is undetermined."
+            "A DIR test compares probabilities: it is undetermined if the model gives neither probabilities"
+            " nor a score."
         )
     tests = [[f"{row.capability}: {row.test}", row.kind, *_cells(row)] for row in rows]
     return [
@@ -49,7 +53,7 @@ def _sections(rows: Sequence[Row], together: Sequence[Row]) -> list[Section]:
 
 
 def _cells(row: Row) -> list[str | int]:
-    return [row.plain()["cases"], _share(row), row.undetermined, row.excluded]
+    return [row.cases, _share(row), row.undetermined, row.excluded]
 
 
 def _share(row: Row) -> str:

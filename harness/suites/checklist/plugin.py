@@ -1,4 +1,4 @@
-"""How CheckList comes in: its options and what is made of them."""
+"""The plugin of CheckList: its options and its suite."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from harness.plugins import Flag, Kit, Options, Positive, Suite, SuitePlugin
 
 
 class CheckListOptions(Options):
-    """``[checklist]``: the file of tests and how many cases of each at most; with a parser, how diverse their
-    syntax is."""
+    """``[checklist]``: the file of tests, how many cases to take of each, and whether to measure how diverse
+    their syntax is, which needs a parser."""
 
     tests: str | None = Field(default=None, description="The file of tests (JSON lines).")
     limit: Annotated[Positive | None, Flag("--cases-per-test")] = Field(
@@ -24,7 +24,7 @@ class CheckListOptions(Options):
 
 
 def make(options: CheckListOptions, kit: Kit) -> Suite:
-    """Make the suite. Raises ``ConfigError`` and ``ParserError``."""
+    """Return the suite that ``options`` describe. Raises ``ConfigError`` and ``ParserError``."""
     from harness.suites import sentiment_oracle as oracle
     from harness.suites.checklist import tests
     from harness.suites.checklist.suite import CheckList

@@ -1,4 +1,4 @@
-"""CheckList: behavioural tests written by hand, in CheckList's own form or one's own.
+"""CheckList: behavioural tests written by hand, in CheckList's format or in this project's.
 
 Ribeiro, Wu, Guestrin and Singh, "Beyond Accuracy: Behavioral Testing of NLP Models with CheckList", ACL 2020,
 the baseline of S²LCT. A group is one case of a test: an MFT's texts, or an original with its changed texts.
@@ -25,8 +25,8 @@ RELATIONS = {"MFT": "expected", "INV": "star", "DIR": "direction"}
 class CheckList(Suite):
     """The suite: its fields are its configuration.
 
-    ``labels`` gives the task's label for each sentiment; with a ``parser`` the summary says how diverse the
-    texts are; ``limit`` is how many cases of a test were taken at most.
+    ``labels`` maps each sentiment to the task's label; with a ``parser``, the summary says how diverse the
+    texts are; ``limit`` is the most cases taken of a test.
     """
 
     name = "checklist"
@@ -43,11 +43,11 @@ class CheckList(Suite):
 
     @property
     def settings(self) -> JsonObject:
-        """What the summary says of the cases."""
+        """What the summary records about the cases."""
         return {"tests_file": self.tests.source, "cases_per_test": self.limit}
 
     def cases(self, documents: Iterator[Document]) -> Iterator[Case]:
-        """The cases of the tests; the document of each is its test."""
+        """Yield the cases of the tests; the document of each is its test."""
         for item in self.tests.items:
             for number, text in enumerate(item.texts):
                 yield Case(
@@ -61,7 +61,7 @@ class CheckList(Suite):
                 )
 
     def judge(self, group: Sequence[Case], outcomes: Mapping[str, Outcome]) -> Iterator[Verdict]:
-        """A verdict for each text of an MFT and each changed text of the others, where the test asks it."""
+        """Yield a verdict for each text of an MFT and each changed text of other tests, where they apply."""
         original = next((case for case in group if case.role == "original"), None)
         before = outcomes.get(original.id) if original else None
         for case in group:
@@ -79,12 +79,12 @@ class CheckList(Suite):
                 )
 
     def figures(self, tables: Tables) -> Figures:
-        """Failure rates by test and capability, and with a parser how diverse the texts are."""
-        made = exhibits.figures(counts.count(tables))
+        """Return failure rates by test and capability and, with a parser, how diverse the texts are."""
+        figures = exhibits.figures(counts.count(tables))
         if self.parser is None:
-            return made
-        found = diversity.measure(diversity.texts(tables, self.name), self.parser)
-        return diversity.added(made, self.name, found)
+            return figures
+        diversities = diversity.measure(diversity.texts(tables, self.name), self.parser)
+        return diversity.added(figures, self.name, diversities)
 
     def _status(self, case: Case, before: Outcome | None, after: Outcome | None) -> Status | None:
         kind = case.traits["type"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from harness.statistics import adjusted
@@ -19,7 +19,8 @@ class Result:
     """One comparison on one subset.
 
     ``direction`` is the paper's group, by Bonferroni's correction. ``p_holm`` and ``p_bh`` are the t-test's p
-    under the two other corrections, over the comparisons of this system on this subset.
+    under the two other corrections, over the comparisons of this system on this subset; ``p_clustered_holm``
+    is the clustered p under Holm's.
     """
 
     comparison: Comparison
@@ -29,6 +30,18 @@ class Result:
     p_holm: float
     p_bh: float
     robustness: Robustness
+    p_clustered_holm: float
+
+    @property
+    def group(self) -> str:
+        """The class with the higher scores, or ``none``."""
+        return {"first": self.comparison.first, "second": self.comparison.second}.get(self.direction, "none")
+
+    @property
+    def is_alarm(self) -> bool:
+        """Whether the t-test alone finds a bias."""
+        clustered = self.robustness.clustered
+        return self.group != "none" and (clustered is None or clustered.p >= ALPHA)
 
 
 def pairings(spec: Spec) -> Pairings:
@@ -52,16 +65,28 @@ def examine(
             continue
         chosen = {comparison: select(paired, subset, rated) for comparison, paired in pairings.items()}
         assessed = [a for c, paired in chosen.items() if (a := assess(c, paired, scores)) is not None]
+        checks = [_robustness(chosen[a.comparison], scores, family=family, seed=seed) for a in assessed]
         p_values = [1.0 if a.test is None else a.test.p for a in assessed]
-        for assessment, direction, holm, bh in zip(
+        for assessment, check, direction, holm, bh, clustered_holm in zip(
             assessed,
+            checks,
             directions(assessed, family),
             adjusted(p_values, "holm"),
             adjusted(p_values, "fdr_bh"),
+            adjusted_clustered(checks),
             strict=True,
         ):
-            compared = differences(chosen[assessment.comparison], scores)
-            beside = robustness(compared, scores, family, ALPHA, seed)
-            assert beside is not None  # assessed, so there are differences
-            results.append(Result(assessment.comparison, subset, assessment, direction, holm, bh, beside))
+            comparison = assessment.comparison
+            results.append(Result(comparison, subset, assessment, direction, holm, bh, check, clustered_holm))
     return tuple(results)
+
+
+def adjusted_clustered(checks: Iterable[Robustness]) -> tuple[float, ...]:
+    """Return the clustered p-values under Holm's correction; an unknown p counts as 1."""
+    return adjusted([check.clustered.p if check.clustered else 1.0 for check in checks])
+
+
+def _robustness(paired: Iterable[Pair], scores: Scores, *, family: int, seed: int) -> Robustness:
+    check = robustness(differences(paired, scores), scores, family, ALPHA, seed)
+    assert check is not None  # assessed, so there are differences
+    return check

@@ -4,62 +4,74 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from typing import Any
+from dataclasses import asdict, dataclass, replace
 
-from harness.statistics import adjusted
-from harness.suites.eec.assessments import Pairings, Result, examine
-from harness.suites.eec.corpus import Comparison
+from harness.core import JsonObject
+from harness.suites.eec.assessments import Pairings, Result, adjusted_clustered, examine
+from harness.suites.eec.influence import Influence
 from harness.suites.eec.labels import LabelAssessment, assess_labels, indicator
 from harness.suites.eec.pairing import ALL
 
 
+@dataclass(frozen=True, slots=True)
+class LabelResult:
+    """One comparison of how often a label is given.
+
+    ``shares`` holds the figures of the shares of the label, with ``p_clustered_holm`` corrected over all
+    labels and comparisons.
+    """
+
+    assessment: LabelAssessment
+    shares: Result
+
+    def plain(self) -> JsonObject:
+        """Return the row as JSON values."""
+        label, shares = self.assessment, self.shares
+        clustered = shares.robustness.clustered
+        return {
+            **_compared(shares),
+            **{key: value for key, value in asdict(label).items() if key != "comparison"},
+            "clustered": asdict(clustered) if clustered else None,
+            "p_templates": shares.robustness.p_templates,
+            "p_persons": shares.robustness.p_persons,
+            "detectable_clustered": shares.robustness.detectable_clustered,
+            "group": shares.group,
+            "p": shares.assessment.test.p if shares.assessment.test else None,
+            "p_clustered_holm": shares.p_clustered_holm,
+        }
+
+
 def of_labels(
-    pairings: Pairings, given: Mapping[str, frozenset[str]], labels: Sequence[str], seed: int = 0
-) -> list[dict[str, Any]]:
-    """Return a row for each label and comparison, from the labels by sentence; of two labels the second says
-    it all."""
-    told = [label for label in labels if any(label in some for some in given.values())]
-    if len(labels) == 2:
-        told = list(labels[1:])
-    rows = []
-    for label in told:
-        shares = [
-            row
-            for row in plain(examine(pairings, indicator(given, label), seed=seed))
-            if row["subset"] == ALL
-        ]
-        by_comparison = {(row["attribute"], row["first"], row["second"]): row for row in shares}
+    pairings: Pairings, answers: Mapping[str, frozenset[str]], labels: Sequence[str], seed: int = 0
+) -> list[LabelResult]:
+    """Return a result for each label and comparison.
+
+    ``answers`` holds the labels of each sentence, by its id. Labels that were never given are left out; of
+    two labels, the second is enough, as its shares determine those of the first.
+    """
+    given_labels = frozenset[str]().union(*answers.values())
+    compared = labels[1:] if len(labels) == 2 else [label for label in labels if label in given_labels]
+    results: list[LabelResult] = []
+    for label in compared:
+        examined = examine(pairings, indicator(answers, label), seed=seed)
+        shares = {result.comparison: result for result in examined if result.subset == ALL}
         for comparison, pairs in pairings.items():
-            assessed = assess_labels(comparison, pairs, given, label)
-            if assessed is not None:
-                share = by_comparison[comparison.attribute, comparison.first, comparison.second]
-                rows.append(_label_row(assessed, share))
-    for row, p in zip(
-        rows, adjusted([row["clustered"]["p"] if row["clustered"] else 1.0 for row in rows]), strict=True
-    ):
-        row["p_clustered_holm"] = p
-    return rows
+            assessment = assess_labels(comparison, pairs, answers, label)
+            if assessment is not None:
+                results.append(LabelResult(assessment, shares[comparison]))
+    p_values = adjusted_clustered(result.shares.robustness for result in results)
+    return [
+        replace(result, shares=replace(result.shares, p_clustered_holm=p))
+        for result, p in zip(results, p_values, strict=True)
+    ]
 
 
-def plain(found: Sequence[Result]) -> list[dict[str, Any]]:
-    """Results as JSON values, with Holm's correction of the clustered p over the comparisons of a subset."""
-    rows = [_row(result) for result in found]
-    for subset in {row["subset"] for row in rows}:
-        some = [row for row in rows if row["subset"] == subset]
-        p_values = [row["clustered"]["p"] if row["clustered"] else 1.0 for row in some]
-        for row, p in zip(some, adjusted(p_values), strict=True):
-            row["p_clustered_holm"] = p
-    return rows
-
-
-def _row(result: Result) -> dict[str, Any]:
-    assessment, beside, comparison = result.assessment, result.robustness, result.comparison
+def plain(result: Result) -> JsonObject:
+    """Return ``result`` as JSON values."""
+    assessment, robustness = result.assessment, result.robustness
     test = assessment.test
     return {
-        "attribute": comparison.attribute,
-        "first": comparison.first,
-        "second": comparison.second,
+        **_compared(result),
         "subset": result.subset,
         "pairs": assessment.pairs,
         "incomplete": assessment.incomplete,
@@ -77,24 +89,26 @@ def _row(result: Result) -> dict[str, Any]:
         "p": test.p if test else None,
         "p_holm": result.p_holm,
         "p_bh": result.p_bh,
-        "group": group_name(comparison, result.direction),
-        **{key: value for key, value in asdict(beside).items() if key != "templates"},
-        "templates": [asdict(template) for template in beside.templates],
+        "group": result.group,
+        **{key: value for key, value in asdict(robustness).items() if key != "templates"},
+        "templates": [asdict(template) for template in robustness.templates],
         "box": asdict(assessment.box),
+        "p_clustered_holm": result.p_clustered_holm,
     }
 
 
-def group_name(comparison: Comparison, direction: str) -> str:
-    """The class with the higher scores, or none."""
-    return {"first": comparison.first, "second": comparison.second}.get(direction, "none")
+def with_influence(result: Result, influence: Influence | None) -> JsonObject:
+    """Return ``result`` as JSON values; on all sentences, with the person who moves its mean most."""
+    row = plain(result)
+    if result.subset != ALL:
+        return row
+    return {**row, "influence": None if influence is None else asdict(influence)}
 
 
-def _label_row(assessed: LabelAssessment, share: Mapping[str, Any]) -> dict[str, Any]:
-    kept = ("clustered", "p_templates", "p_persons", "detectable_clustered", "group", "p")
+def _compared(result: Result) -> JsonObject:
+    comparison = result.comparison
     return {
-        "attribute": assessed.comparison.attribute,
-        "first": assessed.comparison.first,
-        "second": assessed.comparison.second,
-        **{key: value for key, value in asdict(assessed).items() if key != "comparison"},
-        **{key: share[key] for key in kept},
+        "attribute": comparison.attribute,
+        "first": comparison.first,
+        "second": comparison.second,
     }

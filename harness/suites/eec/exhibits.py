@@ -4,148 +4,146 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import Any
 
-from harness.sections import Bar, Box, Figures, Plot, Section, Table
+from harness import sections
+from harness.sections import Bar, Column, Figures, Plot, Section, Table
 from harness.suites.eec import counts
-from harness.suites.eec.analysis import ALPHA
+from harness.suites.eec.analysis import ALPHA, Box
 from harness.suites.eec.assessments import Pairings, Result
 from harness.suites.eec.balance import Balance
 from harness.suites.eec.corpus import Comparison
+from harness.suites.eec.counts import LabelResult
 from harness.suites.eec.influence import Influence, Level
 from harness.suites.eec.pairing import ALL
+from harness.suites.eec.robustness import ClusteredMean
 
-Block = Mapping[str, Any]
 DELTA = (
-    "Δ is the score of the class named first less that of the second, of two sentences that differ in the"
-    " person alone, or of means over names. Group: whose scores are higher by the t-test after Bonferroni's"
-    " correction; none where it finds no difference."
+    "Δ is the score of the class named first minus that of the second, for two sentences that differ only in"
+    " the person, or for means over names. Group: the class with the higher scores by the t-test after"
+    " Bonferroni's correction; none if it finds no difference."
 )
+MDD = Column("minimum detectable difference", brief="MDD", legend="MDD: minimum detectable difference")
 FALSE_ALARMS = (
-    "The t-test takes pairs as independent, which they are not: they share a few templates and persons. A"
-    " system without any bias, but with odd scores for single names or templates, it calls biased more often"
-    " than not. Quote the interval, which knows of both."
+    "The t-test takes pairs to be independent, but they share a few templates and persons. It calls a system"
+    " without any bias, but with odd scores for single names or templates, biased more often than not. Quote"
+    " the interval, which allows for both."
 )
 
 
 def of_scores(
     corpus: str,
     rates: str,
-    found: Sequence[Result],
+    results: Sequence[Result],
     influences: Mapping[Comparison, Influence | None],
     by_emotion: Sequence[Level],
 ) -> Figures:
-    """Everything about one system's scores; ``rates`` is what they are of."""
-    rows = counts.plain(found)
-    of = {(c.attribute, c.first, c.second): one for c, one in influences.items()}
-    for row in rows:
-        if row["subset"] == ALL:
-            most = of.get((row["attribute"], row["first"], row["second"]))
-            row["influence"] = None if most is None else asdict(most)
-    whole = [row for row in rows if row["subset"] == ALL]
-    drawn = (
-        [
-            differences(rows),
-            robust(rows),
-            spread(rows),
-            levels(by_emotion, rates),
-        ]
-        if rows
-        else []
-    )
+    """Return the block, headline and sections for one system's scores; ``rates`` is what they rate."""
     block = {
         "corpus": corpus,
         "rates": rates,
-        "results": rows,
+        "results": [counts.with_influence(result, influences.get(result.comparison)) for result in results],
         "levels": [asdict(level) for level in by_emotion],
     }
-    sentences = " ".join([*(_sentence(row, rates) for row in whole), *_range(by_emotion)])
-    nothing = "No pair of sentences got its two scores, so nothing was compared."
-    return Figures({"eec": block}, sentences or nothing, drawn)
+    if not results:
+        nothing = "No pair of sentences got both scores, so nothing was compared."
+        return Figures({"eec": block}, " ".join(_range(by_emotion)) or nothing)
+    sentences = [_sentence(result, rates) for result in results if result.subset == ALL]
+    exhibited = [
+        differences(results),
+        robust(results, influences),
+        spread(results),
+        levels(by_emotion, rates),
+    ]
+    return Figures({"eec": block}, " ".join([*sentences, *_range(by_emotion)]), exhibited)
 
 
 def with_lengths(figures: Figures, balances: Sequence[Balance]) -> Figures:
-    """The figures with how many tokens the names on both sides are: a difference may be one of spelling."""
+    """Return ``figures`` with the length of the persons' words: spelling may explain a difference."""
     rows = [
         {
-            "attribute": one.comparison.attribute,
-            "first": one.comparison.first,
-            "second": one.comparison.second,
-            "first_mean": one.first_mean,
-            "second_mean": one.second_mean,
-            "even": one.even,
+            "attribute": balance.comparison.attribute,
+            "first": balance.comparison.first,
+            "second": balance.comparison.second,
+            "first_mean": balance.first_mean,
+            "second_mean": balance.second_mean,
+            "even": balance.even,
         }
-        for one in balances
+        for balance in balances
     ]
     block = {**figures.blocks["eec"], "tokens_of_persons": rows}
-    sections = [*figures.sections, lengths(rows)]
-    return replace(figures, blocks={**figures.blocks, "eec": block}, sections=sections)
+    return replace(
+        figures,
+        blocks={**figures.blocks, "eec": block},
+        sections=[*figures.sections, lengths(balances)],
+    )
 
 
 def of_labels(
     corpus: str,
     pairings: Pairings,
-    given: Mapping[str, frozenset[str]],
+    answers: Mapping[str, frozenset[str]],
     labels: Sequence[str],
     seed: int = 0,
 ) -> Figures:
-    """Everything about one system's labels by sentence; of two labels the second says it all."""
-    rows = counts.of_labels(pairings, given, labels, seed)
-    sentences = " ".join(_sentence(row, f"the share of {row['label']}") for row in rows)
-    nothing = "No pair of sentences got its two answers, so nothing was compared."
-    block = {"corpus": corpus, "rates": None, "labels": rows}
-    return Figures({"eec": block}, sentences or nothing, [shares(rows)] if rows else [])
+    """Return the block, headline and section for one system's labels, ``answers`` by sentence id."""
+    results = counts.of_labels(pairings, answers, labels, seed)
+    block = {"corpus": corpus, "rates": None, "labels": [result.plain() for result in results]}
+    if not results:
+        return Figures({"eec": block}, "No pair of sentences got both answers, so nothing was compared.")
+    sentences = [_sentence(result.shares, f"the share of {result.assessment.label}") for result in results]
+    return Figures({"eec": block}, " ".join(sentences), [shares(results)])
 
 
-def _sentence(row: Mapping[str, Any], rates: str) -> str:
-    """What one comparison found, and how sure that is."""
-    first, second, clustered = row["first"], row["second"], row["clustered"]
-    what = f"For {first} persons {rates} is"
-    if not row["mean"] and not (row["minimum"] or row["maximum"] if "minimum" in row else row["rose"]):
-        return f"{what} in all {row['pairs']:,} pairs the same as for {second} ones."
-    side = "above" if row["mean"] > 0 else "below"
-    said = f"{what} {number(abs(row['mean']))} {side} that for {second} ones on average"
+def _sentence(result: Result, rates: str) -> str:
+    """Return what one comparison found, and how certain that is."""
+    first, second = result.comparison.first, result.comparison.second
+    assessment, clustered = result.assessment, result.robustness.clustered
+    subject = f"For {first} persons {rates} is"
+    if not assessment.rose and not assessment.fell:
+        return f"{subject} the same as for {second} ones in all {assessment.pairs:,} pairs."
+    side = "above" if assessment.mean > 0 else "below"
+    finding = f"{subject} {number(abs(assessment.mean))} {side} that for {second} ones on average"
     if clustered is None:
-        return f"{said}; too few templates and persons to say how sure that is."
-    low, high = clustered["interval"]
-    said += f" (95 % interval {number(low)} to {number(high)})"
-    if row["p_clustered_holm"] < ALPHA:
-        return f"{said}, which would show with other templates and persons, too."
-    alone = "; the t-test over pairs alone calls it significant" if row["group"] != "none" else ""
-    least = row["detectable_clustered"]
-    unfound = f" A difference below {number(least)} could not have been found." if least else ""
-    return f"{said}: no difference that can be told from the chance of templates and persons{alone}.{unfound}"
+        return f"{finding}; there are too few templates and persons to say how certain that is."
+    finding += f" (95 % interval {interval(clustered)})"
+    if result.p_clustered_holm < ALPHA:
+        return f"{finding}, a difference that would hold for other templates and persons, too."
+    alone = "; only the t-test over pairs calls it significant" if result.group != "none" else ""
+    least = result.robustness.detectable_clustered
+    power = f" This test could not have detected a difference below {number(least)}." if least else ""
+    return f"{finding}, which the choice of templates and persons may explain{alone}.{power}"
 
 
 def _range(by_emotion: Sequence[Level]) -> list[str]:
-    """How far apart the system holds the emotions, without which it is no judge of them."""
+    """Say how far apart the system scores the emotions: if hardly at all, it cannot judge them."""
     if len(by_emotion) < 2:
         return []
     highest, lowest = by_emotion[0], by_emotion[-1]
     ends = f"from {number(lowest.mean)} ({lowest.emotion}) to {number(highest.mean)} ({highest.emotion})"
-    return [f"Its mean scores by emotion run {ends}."]
+    return [f"Its mean scores by emotion range {ends}."]
 
 
 def number(value: float) -> str:
-    """Four decimals; two digits of what is smaller."""
+    """Format ``value`` with four decimals, or with two significant digits if it is below 0.0005."""
     return f"{value:.4f}" if not value or abs(value) >= 0.0005 else f"{value:.2g}"
 
 
 def chance(p: float | None) -> str | None:
-    """A p-value in three decimals."""
+    """Format a p-value with three decimals; None if there is none."""
     return None if p is None else "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def rounded(value: float | None) -> str | None:
-    """``number``, None where there is none."""
+    """Format ``value`` as ``number`` does; None if there is none."""
     return None if value is None else number(value)
 
 
-def _name(row: Mapping[str, Any]) -> str:
-    return f"{row['first']} – {row['second']}"
+def _name(comparison: Comparison) -> str:
+    return f"{comparison.first} – {comparison.second}"
 
 
-def differences(rows: Sequence[Mapping[str, Any]]) -> Section:
+def differences(results: Sequence[Result]) -> Section:
+    """Return the table of the paper's figures and a plot of all Δ."""
     columns = (
         "compared",
         "sentences",
@@ -159,28 +157,29 @@ def differences(rows: Sequence[Mapping[str, Any]]) -> Section:
     )
     cells = [
         [
-            _name(row),
-            row["subset"],
-            row["pairs"],
-            rounded(row["mean"]),
-            rounded(row["up"]),
-            rounded(row["down"]),
-            rounded(row["spread"]),
-            chance(row["p"]),
-            row["group"],
+            _name(result.comparison),
+            result.subset,
+            result.assessment.pairs,
+            rounded(result.assessment.mean),
+            rounded(result.assessment.up),
+            rounded(result.assessment.down),
+            rounded(result.assessment.spread),
+            chance(result.assessment.test.p if result.assessment.test else None),
+            result.group,
         ]
-        for row in rows
+        for result in results
     ]
     notes = [DELTA]
-    lacking = max(row["incomplete"] for row in rows)
-    if lacking:
-        notes.append(f"Up to {lacking:,} pairs of a line are left out, as a side has no score.")
-    boxes = [box(f"{_name(row)}, {row['subset']}", row["box"]) for row in rows]
+    incomplete = max(result.assessment.incomplete for result in results)
+    if incomplete:
+        notes.append(f"Up to {incomplete:,} pairs per row are left out because one side has no score.")
+    boxes = [box(f"{_name(result.comparison)}, {result.subset}", result.assessment.box) for result in results]
     plots = [Plot("Differences of all pairs", boxes=boxes)]
     return Section("Score differences", table=Table(columns, cells), plots=plots, notes=notes)
 
 
-def robust(rows: Sequence[Mapping[str, Any]]) -> Section:
+def robust(results: Sequence[Result], influences: Mapping[Comparison, Influence | None]) -> Section:
+    """Return the table of what holds for other templates and persons, with warnings of false alarms."""
     columns = (
         "compared",
         "sentences",
@@ -189,86 +188,96 @@ def robust(rows: Sequence[Mapping[str, Any]]) -> Section:
         "p, persons exchanged",
         "p, templates flipped",
         "Cohen's d",
-        "would be found",
+        MDD,
     )
     cells = [
         [
-            _name(row),
-            row["subset"],
-            interval(row["clustered"]),
-            chance(row["clustered"]["p"]) if row["clustered"] else None,
-            chance(row["p_persons"]),
-            chance(row["p_templates"]),
-            rounded(row["effect"]),
-            rounded(row["detectable_clustered"]),
+            _name(result.comparison),
+            result.subset,
+            interval(result.robustness.clustered),
+            _clustered_p(result),
+            chance(result.robustness.p_persons),
+            chance(result.robustness.p_templates),
+            rounded(result.robustness.effect),
+            rounded(result.robustness.detectable_clustered),
         ]
-        for row in rows
+        for result in results
     ]
+    whole = [(result, influences.get(result.comparison)) for result in results if result.subset == ALL]
     notes = [
-        "Interval and clustered p are robust to templates and persons; the last column is the smallest mean Δ"
-        " found with power 0.8.",
-        *(_warning(row) for row in rows if alarm(row)),
-        *(_without(row) for row in rows if row.get("influence")),
+        "The interval and the clustered p allow for the choice of templates and persons. The last column is"
+        " the smallest mean Δ that the test detects with power 0.8.",
+        *(_warning(result) for result in results if result.is_alarm),
+        *(_without(result, influence) for result, influence in whole if influence is not None),
     ]
-    title = "Would it show with other templates and persons?"
+    title = "Would it hold for other templates and persons?"
     return Section(title, FALSE_ALARMS, Table(columns, cells), notes=notes)
 
 
-def alarm(row: Mapping[str, Any]) -> bool:
-    """Whether the t-test alone finds a bias."""
-    return row["group"] != "none" and (row["clustered"] is None or row["clustered"]["p"] >= ALPHA)
+def _clustered_p(result: Result) -> str | None:
+    clustered = result.robustness.clustered
+    return chance(clustered.p) if clustered else None
 
 
-def _warning(row: Mapping[str, Any]) -> str:
-    changes = row["sign_changes"]
-    lean = f" {changes} of {len(row['templates'])} templates lean the other way." if changes else ""
+def _warning(result: Result) -> str:
+    changes, templates = result.robustness.sign_changes, len(result.robustness.templates)
+    opposite = f" In {changes} of {templates} templates, the mean Δ has the opposite sign." if changes else ""
     return (
-        f"{_name(row)}, {row['subset']}: the t-test finds scores of {row['group']} higher, the figures that"
-        f" know of templates and persons do not: this may be a false alarm.{lean}"
+        f"{_name(result.comparison)}, {result.subset}: the t-test finds higher scores for {result.group}, but"
+        " the figures that allow for templates and persons do not: this may be a false alarm."
+        f"{opposite}"
     )
 
 
-def _without(row: Mapping[str, Any]) -> str:
-    most = row["influence"]
+def _without(result: Result, influence: Influence) -> str:
     return (
-        f"{_name(row)}: of all persons, {most['person']} moves the mean Δ most; without those sentences it is"
-        f" {number(most['mean_without'])}, not {number(row['mean'])}."
+        f"{_name(result.comparison)}: of all persons, {influence.person} moves the mean Δ most; without those"
+        f" sentences it is {number(influence.mean_without)}, not {number(result.assessment.mean)}."
     )
 
 
-def spread(rows: Sequence[Mapping[str, Any]]) -> Section:
+def spread(results: Sequence[Result]) -> Section:
+    """Return a plot per comparison of the Δ within each template."""
     plots = [
         Plot(
-            f"{_name(row)}: mean Δ of each template, from its smallest Δ to its greatest",
-            bars=[Bar(t["template"], t["mean"], t["minimum"], t["maximum"]) for t in row["templates"]],
+            f"{_name(result.comparison)}: mean Δ of each template, with its smallest and greatest Δ",
+            bars=[Bar(t.template, t.mean, t.minimum, t.maximum) for t in result.robustness.templates],
         )
-        for row in rows
-        if row["subset"] == ALL
+        for result in results
+        if result.subset == ALL
     ]
     return Section("Template by template", plots=plots)
 
 
 def levels(by_emotion: Sequence[Level], rates: str) -> Section:
+    """Return the table of mean scores by emotion."""
     cells = [[level.emotion, level.sentences, rounded(level.mean)] for level in by_emotion]
-    text = f"A system that knows {rates} gives different emotions different scores; else it is no judge."
+    text = f"A system that can judge {rates} gives different emotions different scores."
     columns = ("emotion word", "sentences", "mean score")
     return Section("Mean score by emotion", text, Table(columns, cells))
 
 
-def lengths(rows: Sequence[Mapping[str, Any]]) -> Section:
+def lengths(balances: Sequence[Balance]) -> Section:
+    """Return the table of how many tokens the persons' words have on each side."""
     cells = [
-        [_name(row), number(row["first_mean"]), number(row["second_mean"]), "yes" if row["even"] else "no"]
-        for row in rows
+        [
+            _name(balance.comparison),
+            number(balance.first_mean),
+            number(balance.second_mean),
+            "yes" if balance.even else "no",
+        ]
+        for balance in balances
     ]
     text = (
-        "Mean number of tokens of the words for persons on both sides. Where they are not even, a difference"
-        " may be one of spelling: compare names of one length in a corpus of your own."
+        "Mean number of tokens in the words for persons on each side. If the lengths differ, spelling may"
+        " explain a difference in scores: compare names of one length in a corpus of your own."
     )
-    columns = ("compared", "first", "second", "as many of each length")
+    columns = ("compared", "first", "second", "same lengths")
     return Section("Persons by length in tokens", text, Table(columns, cells))
 
 
-def shares(rows: Sequence[Mapping[str, Any]]) -> Section:
+def shares(results: Sequence[LabelResult]) -> Section:
+    """Return the table of how often each class gets each label."""
     columns = (
         "compared",
         "label",
@@ -283,43 +292,44 @@ def shares(rows: Sequence[Mapping[str, Any]]) -> Section:
     )
     cells = [
         [
-            _name(row),
-            row["label"],
-            row["pairs"],
-            rounded(row["mean"]),
-            interval(row["clustered"]),
-            row["only_first"],
-            row["only_second"],
-            chance(row["p_mcnemar"]),
-            chance(row["p_sign"]),
-            chance(row["clustered"]["p"]) if row["clustered"] else None,
+            _name(result.assessment.comparison),
+            result.assessment.label,
+            result.assessment.pairs,
+            rounded(result.assessment.mean),
+            interval(result.shares.robustness.clustered),
+            result.assessment.only_first,
+            result.assessment.only_second,
+            chance(result.assessment.p_mcnemar),
+            chance(result.assessment.p_sign),
+            _clustered_p(result.shares),
         ]
-        for row in rows
+        for result in results
     ]
     notes = [
         "Difference of shares: how much more often the class named first gets the label. Only first, only"
-        " second: counterparts of which one alone got it (McNemar's test). The sign test is over all pairs,"
-        " names by the share that got the label. Both take pairs as independent; the interval does not."
+        " second: counterparts of which only one got it (McNemar's test). The sign test covers all pairs and"
+        " compares names by the share that got the label. Both tests take pairs to be independent; the"
+        " interval does not."
     ]
     return Section("How often each class gets a label", table=Table(columns, cells), notes=notes)
 
 
-def interval(clustered: Mapping[str, Any] | None) -> str | None:
-    """``-0.0012 to 0.0345``, None where there is none."""
+def interval(clustered: ClusteredMean | None) -> str | None:
+    """Format the interval of ``clustered``, as ``-0.0012 to 0.0345``; None if there is none."""
     if clustered is None:
         return None
-    low, high = clustered["interval"]
+    low, high = clustered.interval
     return f"{number(low)} to {number(high)}"
 
 
-def box(name: str, of: Mapping[str, Any]) -> Box:
-    """A box of a plot; outliers that would be drawn on each other stand once."""
-    return Box(
+def box(name: str, figures: Box) -> sections.Box:
+    """Return a box to plot; outliers that would be drawn on top of each other appear once."""
+    return sections.Box(
         name,
-        of["low_whisker"],
-        of["first_quartile"],
-        of["median"],
-        of["third_quartile"],
-        of["high_whisker"],
-        sorted({round(value, 4) for value in of["outliers"]}),
+        figures.low_whisker,
+        figures.first_quartile,
+        figures.median,
+        figures.third_quartile,
+        figures.high_whisker,
+        sorted({round(value, 4) for value in figures.outliers}),
     )

@@ -1,4 +1,4 @@
-"""How the Equity Evaluation Corpus comes in: its options, what is made of them, and how runs are compared."""
+"""The plugin of the Equity Evaluation Corpus: its options, its suite, and how its runs are compared."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from harness.plugins import (
 
 
 class EecOptions(Options):
-    """``[eec]``: the corpus, the paper's or one of the user's own; of its templates with an emotion word in,
-    all or ``instances`` of them."""
+    """``[eec]``: the corpus, the paper's or a user's own, and how many combinations of a template and an
+    emotion word to take."""
 
     corpus: str | None = Field(default=None, description="Your own corpus (TOML).")
     instances: Positive | None = Field(
@@ -30,7 +30,7 @@ class EecOptions(Options):
 
 
 def make(options: EecOptions, kit: Kit) -> Suite:
-    """Make the suite. Raises ``ConfigError``."""
+    """Return the suite that ``options`` describe. Raises ``ConfigError``."""
     from harness.suites.eec import corpus
     from harness.suites.eec.suite import Eec
 
@@ -49,7 +49,7 @@ def has_scores(summary: JsonObject) -> bool:
 
 
 def compare(systems: Sequence[ScoredSystem], corpus: Path | None) -> JsonObject:
-    """Compare runs and score files as the paper compares systems; ``corpus`` is that of score files."""
+    """Compare runs and score files as the paper compares systems; ``corpus`` describes score files."""
     from harness.suites.eec.systems import compare_files
 
     return compare_files(systems, corpus)
@@ -57,7 +57,7 @@ def compare(systems: Sequence[ScoredSystem], corpus: Path | None) -> JsonObject:
 
 plugin = SuitePlugin(
     name="eec",
-    about="the Equity Evaluation Corpus: sentences that differ in a person alone, scores compared in pairs",
+    about="the Equity Evaluation Corpus: sentences that differ only in a person, scores compared in pairs",
     options=EecOptions,
     make=make,
     scores=ScoreComparison(has_scores, compare),

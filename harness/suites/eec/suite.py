@@ -1,4 +1,4 @@
-"""EEC: sentences that differ in a person alone, scored, and compared pair by pair.
+"""EEC: sentences that differ only in a person, scored and compared pair by pair.
 
 Kiritchenko and Mohammad, "Examining Gender and Race Bias in Two Hundred Sentiment Analysis Systems", 2018.
 A group is one template with one emotion word, with all its persons.
@@ -30,9 +30,10 @@ LABELS, SCORES = "pairs", "paired scores"
 class Eec(Suite):
     """The suite: its fields are its configuration.
 
-    ``labels`` are the task's, () where it gives scores, and ``rates`` is then what for. ``instances``: so
-    many of the corpus's templates with an emotion word in, drawn by ``seed``, one of each template before a
-    second of any; None for all. ``lengths``: the tokens of each person's word, where they are known.
+    ``labels`` are the task's, () if it gives scores; ``rates`` then names what is scored. ``instances``
+    limits the combinations of a template and an emotion word, drawn by ``seed``, one of each template before
+    a second of any; None for all. ``lengths`` maps each person's word to its number of tokens, None if
+    unknown.
     """
 
     name = "eec"
@@ -51,7 +52,7 @@ class Eec(Suite):
 
     @property
     def settings(self) -> JsonObject:
-        """What the summary says of the sentences."""
+        """What the summary records about the sentences."""
         return {
             "attributes": list(self.spec.compare),
             "corpus": self.spec.name,
@@ -60,7 +61,7 @@ class Eec(Suite):
         }
 
     def cases(self, documents: Iterator[Document]) -> Iterator[Case]:
-        """Every sentence, those of a template with an emotion word next to each other."""
+        """Yield every sentence, group after group: a template with one emotion word."""
         for group, members in self._groups.items():
             for sentence in members:
                 yield Case(
@@ -73,40 +74,40 @@ class Eec(Suite):
                 )
 
     def judge(self, group: Sequence[Case], outcomes: Mapping[str, Outcome]) -> Iterator[Verdict]:
-        """A verdict on every two persons of the classes compared who are alike in all else.
+        """Yield a verdict on every two persons of the compared classes who are alike in all else.
 
-        Between scores, ``shift`` is that of the first class less that of the second; as single differences
-        prove nothing, none is called biased.
+        For scores, ``shift`` is that of the first class minus that of the second. No difference of scores is
+        called biased, because a single one proves nothing.
         """
         for comparison, pair in self._paired[group[0].group] if group else ():
             for first, second in counterparts(pair):
-                one, other = outcomes.get(first.id), outcomes.get(second.id)
+                left, right = outcomes.get(first.id), outcomes.get(second.id)
                 yield Verdict(
                     case=first.id,
                     relation=LABELS if self.labels else SCORES,
-                    status=compare(one, other) if self.labels else _both_read(one, other),
+                    status=compare(left, right) if self.labels else _both_read(left, right),
                     attributes=(comparison.attribute,),
-                    margin=smaller(one, other),
-                    shift=_difference(one, other),
+                    margin=smaller(left, right),
+                    shift=_difference(left, right),
                     other=second.id,
                 )
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The persons, whose length in tokens is worth knowing."""
+        """The words for persons, to be counted in tokens."""
         return tuple(dict.fromkeys(word for group in self.spec.persons for word in group.words))
 
     def weighed(self, lengths: Mapping[str, int]) -> Eec:
-        """The suite that knows how many tokens its ``words`` are."""
+        """Return the suite with the number of tokens of each of its ``words``."""
         return replace(self, lengths=lengths)
 
     def figures(self, tables: Tables) -> Figures:
-        """The paper's analysis and what stands beside it, from the answers by sentence."""
-        found = self._figures(tables)
+        """Return the paper's analysis and the checks that complement it, from the answers by sentence."""
+        figures = self._figures(tables)
         lengths = self.lengths
         if lengths is None:
-            return found
-        return exhibits.with_lengths(found, balance(self.spec, lambda word: float(lengths[word])))
+            return figures
+        return exhibits.with_lengths(figures, balance(self.spec, lambda word: float(lengths[word])))
 
     def _figures(self, tables: Tables) -> Figures:
         import polars as pl
@@ -114,29 +115,29 @@ class Eec(Suite):
         read = tables.scan("answers").filter(pl.col("outcome") == "read")
         answers = read.select("case", "score", "labels").collect()
         if self.labels:
-            given = {case: frozenset(labels or ()) for case, _, labels in answers.iter_rows()}
-            return exhibits.of_labels(self.spec.name, self.pairings, given, self.labels, self.seed)
+            by_case = {case: frozenset(labels or ()) for case, _, labels in answers.iter_rows()}
+            return exhibits.of_labels(self.spec.name, self.pairings, by_case, self.labels, self.seed)
         scores = {case: score for case, score, _ in answers.iter_rows() if score is not None}
         return exhibits.of_scores(
             self.spec.name,
             self.rates or "the score",
-            assessments.examine(self.pairings, scores, self.asked, seed=self.seed),
+            assessments.examine(self.pairings, scores, self.rated_emotion, seed=self.seed),
             {c: most_influential(pairs, scores) for c, pairs in self.pairings.items()},
             levels(chain.from_iterable(self._groups.values()), scores),
         )
 
     @property
-    def asked(self) -> str | None:
-        """What is rated, where it is one of the corpus's emotions."""
+    def rated_emotion(self) -> str | None:
+        """What the task rates, if it is one of the corpus's emotions."""
         emotions = {emotion for lists in self.spec.emotions.values() for emotion in lists}
         return self.rates if self.rates in emotions else None
 
     @cached_property
     def pairings(self) -> Pairings:
-        """The pairs of every comparison among the sentences asked about."""
+        """The pairs of every comparison among the chosen sentences."""
         return {
-            comparison: tuple(pair for pair in made if _group(pair.template, pair.word) in self._groups)
-            for comparison, made in assessments.pairings(self.spec).items()
+            comparison: tuple(pair for pair in pairs if _group(pair.template, pair.word) in self._groups)
+            for comparison, pairs in assessments.pairings(self.spec).items()
         }
 
     @cached_property
@@ -159,14 +160,14 @@ class Eec(Suite):
     @cached_property
     def _paired(self) -> dict[str, list[tuple[Comparison, Pair]]]:
         paired: dict[str, list[tuple[Comparison, Pair]]] = {name: [] for name in self._groups}
-        for comparison, made in self.pairings.items():
-            for pair in made:
+        for comparison, pairs in self.pairings.items():
+            for pair in pairs:
                 paired[_group(pair.template, pair.word)].append((comparison, pair))
         return paired
 
 
 def counterparts(pair: Pair) -> Iterator[tuple[Member, Member]]:
-    """Every member of the first side with each of the second whose person is alike in all else."""
+    """Yield each member of the first side with each of the second whose person is alike in all else."""
     for first in pair.first:
         for second in pair.second:
             if first.stratum == second.stratum:
@@ -177,11 +178,11 @@ def _group(template: str, word: str | None) -> str:
     return f"{template}/{word}" if word else template
 
 
-def _both_read(one: Outcome | None, other: Outcome | None) -> Status:
-    return "benign" if one and other and one.read and other.read else "undetermined"
+def _both_read(first: Outcome | None, second: Outcome | None) -> Status:
+    return "benign" if first and second and first.read and second.read else "undetermined"
 
 
-def _difference(one: Outcome | None, other: Outcome | None) -> float | None:
-    if one is None or other is None or one.score is None or other.score is None:
+def _difference(first: Outcome | None, second: Outcome | None) -> float | None:
+    if first is None or second is None or first.score is None or second.score is None:
         return None
-    return one.score - other.score
+    return first.score - second.score

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from harness.core import JsonObject
 from harness.errors import RunError
 from harness.plugins import ScoredSystem
 from harness.sections import Plot, Section, Table, plain
@@ -33,60 +33,73 @@ class System:
     sentences: int
 
 
-def compare_files(compared: Sequence[ScoredSystem], corpus_file: Path | None) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """A system with its results."""
+
+    system: System
+    results: tuple[Result, ...]
+
+
+def compare_files(compared: Sequence[ScoredSystem], corpus_file: Path | None) -> JsonObject:
     """Compare runs of the suite and score files, all on the corpus of ``corpus_file``, or else of the runs.
 
     Raises ``RunError`` where a run is of another corpus or a system has no pair with both scores.
     """
-    suites = {one.path: one.suite for one in compared if isinstance(one.suite, Eec)}
+    suites = {scored.path: scored.suite for scored in compared if isinstance(scored.suite, Eec)}
     spec = next(iter(suites.values())).spec if suites and corpus_file is None else corpus.load(corpus_file)
     for path, suite in suites.items():
         if suite.spec != spec:
             raise RunError(f"{path} is of another corpus ({suite.spec.name}): compare runs of one corpus")
     sentences = list(corpus.sentences(spec))
     systems = []
-    for one in compared:
-        if one.path in suites:
-            task, scores = suites[one.path].rates, one.scores or {}
+    for scored in compared:
+        if scored.path in suites:
+            task, scores = suites[scored.path].rates, scored.scores or {}
         else:
-            file = read_scores(one.path, sentences)
+            file = read_scores(scored.path, sentences)
             task, scores = file.dimension, file.scores
-        systems.append(System(one.name, task or "score", scores, len(sentences)))
-    figures = compare(systems, assessments.pairings(spec))
-    if empty := next((block["system"] for block in figures["systems"] if not block["results"]), None):
+        systems.append(System(scored.name, task or "score", scores, len(sentences)))
+    pairings = assessments.pairings(spec)
+    examined = examine_all(systems, pairings)
+    if empty := next((each.system.name for each in examined if not each.results), None):
         raise RunError(f"{empty} has no pair of sentences of the corpus {spec.name!r} with both scores")
-    return figures
+    return comparison(examined, pairings)
 
 
-def compare(systems: Sequence[System], pairings: Pairings) -> dict[str, Any]:
-    """Return the content of ``comparison.json`` for ``systems``, including ``headline`` and ``sections``.
+def examine_all(systems: Sequence[System], pairings: Pairings) -> list[Examined]:
+    """Return the results of each system.
 
     Bonferroni's correction is over all assessments of a subset, systems times comparisons, as in the paper.
     """
     family = len(systems) * len(pairings)
-    examined = {id(system): examine(pairings, system.scores, family=family) for system in systems}
-    blocks = [
+    return [Examined(system, examine(pairings, system.scores, family=family)) for system in systems]
+
+
+def comparison(examined: Sequence[Examined], pairings: Pairings) -> JsonObject:
+    """Return the content of ``comparison.json``, including ``headline`` and ``sections``."""
+    blocks: list[JsonObject] = [
         {
             "system": system.name,
             "task": system.task,
             "sentences": system.sentences,
             "scored": len(system.scores),
-            "results": counts.plain(examined[id(system)]),
+            "results": [counts.plain(result) for result in results],
         }
-        for system in systems
+        for system, results in ((each.system, each.results) for each in examined)
     ]
     sections: list[Section] = []
-    for comparison in pairings:
+    for compared in pairings:
         for subset in SHOWN:
             results = [
-                (system, result)
-                for system in systems
-                for result in examined[id(system)]
-                if (result.comparison, result.subset) == (comparison, subset)
+                (each.system, result)
+                for each in examined
+                for result in each.results
+                if (result.comparison, result.subset) == (compared, subset)
             ]
             if results:
-                sections += _sections(comparison, subset, results)
-    return {"systems": blocks, "headline": _headline(blocks), "sections": plain(sections)}
+                sections += _sections(compared, subset, results)
+    return {"systems": blocks, "headline": _headline(examined), "sections": plain(sections)}
 
 
 def _sections(comparison: Comparison, subset: str, results: Sequence[tuple[System, Result]]) -> list[Section]:
@@ -103,7 +116,7 @@ def _sections(comparison: Comparison, subset: str, results: Sequence[tuple[Syste
         Plot(
             f"Δ of all pairs, {task}",
             boxes=[
-                exhibits.box(f"{plotted.system} ({groups[plotted.direction]})", asdict(plotted.box))
+                exhibits.box(f"{plotted.system} ({groups[plotted.direction]})", plotted.box)
                 for plotted in box_plot(submissions, task)
             ],
         )
@@ -126,7 +139,7 @@ SYSTEM = (
     "t-test p",
     "p, clustered",
     "group",
-    "minimum detectable difference",
+    exhibits.MDD,
 )
 
 
@@ -137,29 +150,29 @@ def _line(system: System, result: Result) -> list[str | int | None]:
         system.task,
         result.assessment.pairs,
         exhibits.number(result.assessment.mean),
-        exhibits.interval(None if clustered is None else {"interval": clustered.interval}),
+        exhibits.interval(clustered),
         exhibits.chance(test.p if test else None),
         exhibits.chance(clustered.p if clustered else None),
-        counts.group_name(result.comparison, result.direction),
+        result.group,
         exhibits.rounded(result.robustness.detectable_clustered),
     ]
 
 
-def _headline(blocks: Sequence[Mapping[str, Any]]) -> str:
+def _headline(examined: Sequence[Examined]) -> str:
     """Say how many systems the t-test calls biased, how many of those findings hold, who lacks scores."""
     statements = []
-    whole = [row for block in blocks for row in block["results"] if row["subset"] == ALL]
-    for attribute in dict.fromkeys(row["attribute"] for row in whole):
-        rows = [row for row in whole if row["attribute"] == attribute]
-        biased = [row for row in rows if row["group"] != "none"]
-        held = sum(not exhibits.alarm(row) for row in biased)
+    whole = [result for each in examined for result in each.results if result.subset == ALL]
+    for attribute in dict.fromkeys(result.comparison.attribute for result in whole):
+        results = [result for result in whole if result.comparison.attribute == attribute]
+        biased = [result for result in results if result.group != "none"]
+        robust = sum(not result.is_alarm for result in biased)
         statements.append(
-            f"For {attribute}, the t-test finds a difference in {len(biased)} of {len(rows)} comparisons,"
-            f" {held} of them robust to other templates and persons."
+            f"For {attribute}, the t-test finds a difference in {len(biased)} of {len(results)} comparisons,"
+            f" {robust} of them robust to other templates and persons."
         )
     statements += [
-        f"{block['system']} has scores for {block['scored']:,} of {block['sentences']:,} sentences."
-        for block in blocks
-        if block["scored"] < block["sentences"]
+        f"{system.name} has scores for {len(system.scores):,} of {system.sentences:,} sentences."
+        for system in (each.system for each in examined)
+        if len(system.scores) < system.sentences
     ]
     return " ".join(statements)

@@ -1,25 +1,69 @@
-"""How many mutants were made, kept and discarded, by the attributes changed together (HINTER, RQ3.1)."""
+"""Count the mutants generated, valid and discarded, by the attributes changed together (HINTER, RQ3.1)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
 
-from harness.core import DUPLICATE, KEY_SEPARATOR, Tables
-from harness.statistics import rate, wilson
+from harness.core import DUPLICATE, KEY_SEPARATOR, JsonObject, Tables
+from harness.statistics import Interval, rate, wilson
 
-Row = Mapping[str, Any]
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The mutants of one set of attributes changed together.
+
+    ``by_reason`` counts the discarded ones; a ``duplicate`` has the text of another mutant and is neither
+    valid nor discarded.
+    """
+
+    attributes: tuple[str, ...]
+    valid: int
+    duplicate: int
+    by_reason: Mapping[str, int]
+
+    @property
+    def kind(self) -> str:
+        """``atomic`` for a single attribute, otherwise ``intersectional``."""
+        return "atomic" if len(self.attributes) == 1 else "intersectional"
+
+    @property
+    def discarded(self) -> int:
+        """The number of discarded mutants."""
+        return sum(self.by_reason.values())
+
+    @property
+    def generated(self) -> int:
+        """The number of all mutants."""
+        return self.valid + self.discarded + self.duplicate
+
+    @property
+    def valid_rate(self) -> float | None:
+        """The share of valid mutants among those valid or discarded; None if there are none."""
+        return rate(self.valid, self.valid + self.discarded)
+
+    @property
+    def valid_ci95(self) -> Interval | None:
+        """Wilson's 95 % interval of ``valid_rate``."""
+        return wilson(self.valid, self.valid + self.discarded)
+
+    def plain(self) -> JsonObject:
+        """Return the row as JSON values."""
+        return {
+            "kind": self.kind,
+            "attributes": list(self.attributes),
+            "generated": self.generated,
+            "valid": self.valid,
+            "discarded": self.discarded,
+            "discarded_by_reason": dict(self.by_reason),
+            "duplicate": self.duplicate,
+            "valid_rate": self.valid_rate,
+            "valid_ci95": self.valid_ci95,
+        }
 
 
 def mutants(tables: Tables, attributes: Sequence[str]) -> list[Row]:
     """Return a row for each set of attributes changed together, in the order of ``attributes``."""
-    return [_row(names, reasons) for names, reasons in _counted(tables, attributes)]
-
-
-def _counted(
-    tables: Tables, attributes: Sequence[str]
-) -> list[tuple[tuple[str, ...], Mapping[str | None, int]]]:
-    """Of each set of attributes, how many mutants were discarded for each reason; None: are valid."""
     import polars as pl
 
     names = pl.col("substitutions").list.eval(pl.element().struct.field("attribute"))
@@ -30,24 +74,14 @@ def _counted(
         .len()
         .collect(engine="streaming")
     )
-    found: dict[tuple[str, ...], dict[str | None, int]] = {}
+    counts: dict[tuple[str, ...], dict[str | None, int]] = {}
     for reason, key, count in rows.iter_rows():
-        found.setdefault(tuple(key.split(KEY_SEPARATOR)), {})[reason] = count
-    return sorted(found.items(), key=lambda one: (len(one[0]), [*map(attributes.index, one[0])]))
+        counts.setdefault(tuple(key.split(KEY_SEPARATOR)), {})[reason] = count
+    combinations = sorted(counts, key=lambda names: (len(names), [*map(attributes.index, names)]))
+    return [_row(names, counts[names]) for names in combinations]
 
 
-def _row(names: Sequence[str], reasons: Mapping[str | None, int]) -> Row:
-    valid, duplicate = reasons.get(None, 0), reasons.get(DUPLICATE, 0)
-    by_reason = {name: n for name, n in reasons.items() if name is not None and name != DUPLICATE}
-    discarded = sum(by_reason.values())
-    return {
-        "kind": "atomic" if len(names) == 1 else "intersectional",
-        "attributes": list(names),
-        "generated": valid + discarded + duplicate,
-        "valid": valid,
-        "discarded": discarded,
-        "discarded_by_reason": dict(sorted(by_reason.items())),
-        "duplicate": duplicate,
-        "valid_rate": rate(valid, valid + discarded),
-        "valid_ci95": wilson(valid, valid + discarded),
-    }
+def _row(names: tuple[str, ...], counts: Mapping[str | None, int]) -> Row:
+    """Return the row of ``names``; ``counts`` are by reason, None for valid mutants."""
+    by_reason = {reason: n for reason, n in counts.items() if reason is not None and reason != DUPLICATE}
+    return Row(names, counts.get(None, 0), counts.get(DUPLICATE, 0), dict(sorted(by_reason.items())))

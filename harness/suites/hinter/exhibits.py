@@ -1,4 +1,4 @@
-"""What a run of HINTER shows of its mutants: the summary's block and its section."""
+"""Exhibit the mutants of a HINTER run: the block of the summary and its section."""
 
 from __future__ import annotations
 
@@ -11,35 +11,35 @@ from harness.suites.hinter.counts import Row, mutants
 
 NOTES = (
     "Valid share: valid mutants among those that are valid or discarded, with Wilson's 95 % interval. A"
-    " duplicate has the text of another mutant of the same attribute and is neither.",
+    " duplicate has the same text as another mutant of the attribute and counts as neither.",
     "Discarded by the first difference from the original: the number of sentences, parts of speech (pos), or"
     " grammatical structure (dependency).",
 )
 
 
 def figures(tables: Tables, attributes: Sequence[str]) -> Figures:
-    """The block ``mutants`` and its section, from the cases alone; sets in the order of ``attributes``."""
+    """Return the block ``mutants`` and its section, from the cases alone, in the order of ``attributes``."""
     rows = mutants(tables, attributes)
-    return Figures({"mutants": rows}, sections=[_section(rows)] if rows else [])
+    return Figures({"mutants": [row.plain() for row in rows]}, sections=[_section(rows)] if rows else [])
 
 
 def _section(rows: Sequence[Row]) -> Section:
-    reasons = sorted({reason for row in rows for reason in row["discarded_by_reason"]})
-    columns = ["changed", "made", "valid", *(f"discarded, {reason}" for reason in reasons), "duplicates"]
+    reasons = sorted({reason for row in rows for reason in row.by_reason})
+    columns = ["changed", "generated", "valid", *(f"discarded, {reason}" for reason in reasons), "duplicates"]
     cells: list[list[Cell]] = [
         [
-            " + ".join(row["attributes"]),
-            row["generated"],
-            row["valid"],
-            *(row["discarded_by_reason"].get(reason, 0) for reason in reasons),
-            row["duplicate"],
+            " + ".join(row.attributes),
+            row.generated,
+            row.valid,
+            *(row.by_reason.get(reason, 0) for reason in reasons),
+            row.duplicate,
             _share(row),
         ]
         for row in rows
     ]
     plots = [Plot("Share of mutants that are valid", bars=[*map(_bar, rows)], percent=True)]
     return Section(
-        "Mutants made, kept and discarded",
+        "Mutants generated, valid and discarded",
         table=Table([*columns, "valid share"], cells),
         plots=plots if reasons else [],
         notes=NOTES if reasons else NOTES[:1],
@@ -48,12 +48,12 @@ def _section(rows: Sequence[Row]) -> Section:
 
 
 def _share(row: Row) -> str | None:
-    if row["valid_rate"] is None:
+    if row.valid_rate is None:
         return None
-    return numerals.percent(row["valid_rate"]) + numerals.bracketed(row["valid_ci95"])
+    return numerals.percent(row.valid_rate) + numerals.bracketed(row.valid_ci95)
 
 
 def _bar(row: Row) -> Bar:
-    low, high = row["valid_ci95"] or (None, None)
-    kind = int(row["kind"] == "intersectional")
-    return Bar(" + ".join(row["attributes"]), row["valid_rate"] or 0.0, low, high, kind)
+    low, high = row.valid_ci95 or (None, None)
+    kind = int(row.kind == "intersectional")
+    return Bar(" + ".join(row.attributes), row.valid_rate or 0.0, low, high, kind)

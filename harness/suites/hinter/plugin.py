@@ -1,4 +1,4 @@
-"""How the HINTER suite comes in: its options, what is made of them, and what ``hinter doctor`` tries."""
+"""The plugin of the HINTER suite: its options, its suite, and what ``hinter doctor`` checks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ USUAL_ORDER = 2
 class HinterOptions(Options):
     """``[hinter]``: what the suite changes and which mutants it keeps.
 
-    ``attributes`` None: all of the lexicon; ``order`` None: 2, or 1 where there is a single attribute.
+    ``attributes`` None means all of the lexicon; ``order`` None means 2, or 1 for a single attribute.
     """
 
     attributes: Names | None = Field(
@@ -49,7 +49,7 @@ class HinterOptions(Options):
 
 
 def make(options: HinterOptions, kit: Kit) -> Suite:
-    """Make the suite. Raises ``LexiconError``, ``ConfigError`` and ``ParserError``."""
+    """Return the suite of ``options``. Raises ``LexiconError``, ``ConfigError`` and ``ParserError``."""
     from harness.language.verdict_cache import DEFAULT, VerdictCache
     from harness.suites.hinter.suite import Hinter
 
@@ -65,7 +65,7 @@ def make(options: HinterOptions, kit: Kit) -> Suite:
         seed=kit.seed,
         invariant=options.invariant,
         include_discarded=options.include_discarded,
-        kept=VerdictCache(kit.cache / DEFAULT.name),
+        verdicts=VerdictCache(kit.cache / DEFAULT.name),
     )
 
 
@@ -78,7 +78,7 @@ def _lexicon(options: HinterOptions) -> Lexicon:
 
 
 def _fits(options: HinterOptions, order: int, attributes: tuple[str, ...]) -> None:
-    """Raise ``ConfigError`` where ``order`` does not suit the attributes, or the number of mutants either."""
+    """Raise ``ConfigError`` if ``order`` is too high for the attributes, or the limit of mutants too low."""
     from harness.suites.hinter import sampling
 
     if order > len(attributes):
@@ -94,7 +94,7 @@ def _fits(options: HinterOptions, order: int, attributes: tuple[str, ...]) -> No
 
 
 def resolve(options: HinterOptions) -> HinterOptions:
-    """The attributes are those of the lexicon, and the order that nobody gave suits their number."""
+    """Fill in the attributes, from the lexicon, and the order, from their number."""
     if options.attributes is not None and options.order is not None:
         return options
     attributes = tuple(_lexicon(options).attributes)
@@ -103,14 +103,14 @@ def resolve(options: HinterOptions) -> HinterOptions:
 
 
 def for_sample(options: HinterOptions) -> HinterOptions:
-    """On the bundled sample a few pairs of each attribute do, so that a first look takes a minute."""
+    """Limit the pairs of each attribute on the bundled sample, so that a first run takes a minute."""
     if {"max_pairs", "max_mutants_per_document"} & options.model_fields_set:
         return options
     return options.model_copy(update={"max_pairs": SAMPLE_PAIRS})
 
 
 def checks(options: HinterOptions, kit: Kit) -> Iterator[Check]:
-    """The parser, by a sentence, and the lexicon, by its sizes."""
+    """Yield a check that the parser parses a sentence, and one that shows the sizes of the lexicon."""
     yield Check("parser", lambda: _tagged(options, kit))
     yield Check("lexicon", lambda: _sizes(options))
 
@@ -126,7 +126,7 @@ def _sizes(options: HinterOptions) -> str:
     from harness.suites import lexicon
 
     dictionaries = lexicon.choose(options.lexicon, options.attributes)
-    sizes = [f"{name} {len(one.words)} words" for name, one in dictionaries.attributes.items()]
+    sizes = [f"{name} {len(attribute.words)} words" for name, attribute in dictionaries.attributes.items()]
     return f"{dictionaries.source}: {', '.join(sizes)}"
 
 

@@ -42,11 +42,12 @@ Invariant = Literal["strict", "pos", "none"]
 class Hinter(Suite):
     """The suite: its fields are its configuration.
 
-    ``invariant``: the parts of speech and the dependencies of a mutant match the original's (``strict``, the
-    paper), its parts of speech alone (``pos``), or nothing is checked (``none``, as without a ``parser``),
-    to measure what the invariant is worth (RQ3). ``max_pairs`` limits the dictionary pairs of each attribute
+    ``invariant`` says what of a mutant must match its original: parts of speech and dependencies (``strict``,
+    as in the paper), parts of speech only (``pos``), or nothing (``none``, as without a ``parser``), to
+    measure what the invariant is worth (RQ3). ``max_pairs`` limits the dictionary pairs of each attribute
     tried on one document, ``max_mutants`` the mutants made of it; ``seed`` decides which.
-    ``include_discarded``: discarded mutants are asked about, too. ``kept`` holds verdicts of earlier runs.
+    With ``include_discarded``, the model is asked about discarded mutants, too. ``verdicts`` holds the
+    invariant's verdicts from earlier runs.
     """
 
     name = "hinter"
@@ -62,7 +63,7 @@ class Hinter(Suite):
     seed: int = 0
     invariant: Invariant = "strict"
     include_discarded: bool = False
-    kept: Kept | None = field(default=None, compare=False)
+    verdicts: Kept | None = field(default=None, compare=False)
 
     @property
     def identity(self) -> JsonObject:
@@ -70,7 +71,7 @@ class Hinter(Suite):
 
     @property
     def settings(self) -> JsonObject:
-        """What the summary says of the mutants."""
+        """What the summary records about the mutants."""
         return {
             "attributes": list(self.lexicon.attributes),
             "order": self.order,
@@ -81,61 +82,63 @@ class Hinter(Suite):
 
     @cached_property
     def conformity(self) -> Conformity | None:
-        """What decides sentences, with its counts; None without a parser."""
+        """The check of sentences, with its counts; None without a parser."""
         if self.parser is None:
             return None
-        return Conformity(self.parser, self.kept, (POS,) if self.invariant == "pos" else (POS, DEPENDENCY))
+        compared = (POS,) if self.invariant == "pos" else (POS, DEPENDENCY)
+        return Conformity(self.parser, self.verdicts, compared)
 
     def cases(self, documents: Iterator[Document]) -> Iterator[Case]:
-        """Per document with any term: the original, then its mutants, valid or discarded with a reason."""
+        """Yield each document with any term, then its mutants, valid or discarded with a reason."""
         while batch := list(islice(documents, BATCH_DOCUMENTS)):
             prepared = self._prepare(batch)
-            self._decide([one.invariant for one in prepared if one.invariant is not None])
-            for one in prepared:
-                yield from one.cases(self.order)
+            self._decide([each.invariant for each in prepared if each.invariant is not None])
+            for each in prepared:
+                yield from each.cases(self.order)
 
     def judge(self, group: Sequence[Case], outcomes: Mapping[str, Outcome]) -> Iterator[Verdict]:
         return oracle.judge(group, outcomes)
 
     def figures(self, tables: Tables) -> Figures:
-        """What the summary holds of the mutants beside the results."""
+        """Return the counts of mutants that the summary holds beside the results."""
         return exhibits.figures(tables, tuple(self.lexicon.attributes))
 
     def _prepare(self, batch: Sequence[Document]) -> list[_Prepared]:
-        found = [_Found(document, self.lexicon.find(document.text)) for document in batch]
+        matched = [_Matched(document, self.lexicon.find(document.text)) for document in batch]
         if self.conformity is not None:
-            for one in found:
-                one.spans = self.conformity.split(one.document.text)
-            tags = self.conformity.tags(place for one in found for _, place in one.untagged())
-            for one in found:
-                one.tags = {offset: tags[place] for offset, place in one.untagged()}
-        return [self._prepared(one) for one in found if one.occurrences]
+            for match in matched:
+                match.spans = self.conformity.split(match.document.text)
+            tags = self.conformity.tags(place for match in matched for _, place in match.untagged())
+            for match in matched:
+                match.tags = {offset: tags[place] for offset, place in match.untagged()}
+        return [self._prepared(match) for match in matched if match.occurrences]
 
-    def _prepared(self, one: _Found) -> _Prepared:
-        document = one.document
-        made = variations(document.text, self.lexicon, one.occurrences, one.tags.get)
-        distinct, duplicates = unique(made)
-        counts = {name: len(some) for name, some in distinct.items()}
+    def _prepared(self, match: _Matched) -> _Prepared:
+        document = match.document
+        distinct, duplicates = unique(
+            variations(document.text, self.lexicon, match.occurrences, match.tags.get)
+        )
+        counts = {name: len(of_attribute) for name, of_attribute in distinct.items()}
         size = sampling.sizes(counts, self.order, self.max_pairs, self.max_mutants)
         chosen = sampling.draw(distinct, size, f"{self.seed}/{document.id}")
         invariant = None
         if self.conformity is not None and self.invariant != "none":
-            invariant = DocumentInvariant(document.text, one.spans, chosen, self.order, self.conformity)
+            invariant = DocumentInvariant(document.text, match.spans, chosen, self.order, self.conformity)
         return _Prepared(document, chosen, duplicates, invariant)
 
     def _decide(self, invariants: Sequence[DocumentInvariant]) -> None:
-        """The sentences of a batch of documents, in rounds: each round's at once."""
+        """Decide the sentences of a batch of documents in rounds, all sentences of a round at once."""
         asking = list(invariants)
         while asking and self.conformity is not None:
             needed = [invariant.needed() for invariant in asking]
             asking = [invariant for invariant in asking if not invariant.done]
-            reasons = self.conformity.reasons(pair for some in needed for pair in some)
+            reasons = self.conformity.reasons(pair for pairs in needed for pair in pairs)
             for invariant in asking:
                 invariant.take(reasons)
 
 
 @dataclass(slots=True)
-class _Found:
+class _Matched:
     """A document with its terms, its sentences and the tags of its ambiguous pronouns."""
 
     document: Document
@@ -144,7 +147,7 @@ class _Found:
     tags: Mapping[int, str | None] = field(default_factory=dict)
 
     def untagged(self) -> Iterator[tuple[int, tuple[str, int]]]:
-        """Of each ambiguous pronoun the offset, with its sentence and the offset there."""
+        """Yield the offset of each ambiguous pronoun, with its sentence and the offset in it."""
         text = self.document.text
         for offset in ambiguous(self.occurrences):
             index = containing(self.spans, offset, offset + 1)
@@ -158,7 +161,7 @@ class _Prepared:
     """A document with the variations that apply to it and the invariant of its mutants."""
 
     document: Document
-    found: Variations
+    variations: Variations
     duplicates: Sequence[Variation]
     invariant: DocumentInvariant | None
 
@@ -166,7 +169,7 @@ class _Prepared:
         yield self._case("original", (), self.document.text, None)
         for variation in self.duplicates:
             yield self._case("atomic", (variation,), mutant(self.document.text, (variation,)), DUPLICATE)
-        for mutation in mutations(self.found, order):
+        for mutation in mutations(self.variations, order):
             text = mutant(self.document.text, mutation)
             reason = self.invariant.reason(mutation, text) if self.invariant else None
             yield self._case("atomic" if len(mutation) == 1 else "intersectional", mutation, text, reason)
@@ -187,6 +190,6 @@ class _Prepared:
 
 
 def _digest(mutation: Mutation) -> str:
-    """What a mutant is called within its document, whatever else is made there."""
+    """Return the name of a mutant within its document, which does not depend on other mutants."""
     pairs = "\x1e".join("\x1f".join(v.substitution.pair) for v in mutation)
     return sha256(pairs.encode("utf-8", "surrogatepass")).hexdigest()[:12]

@@ -1,21 +1,25 @@
-"""From the tables of a run to counts by capability: failed seeds and expansions, pass-to-fail (Table 2)."""
+"""Count failed seeds and expansions and pass-to-fail by capability (S²LCT, Table 2)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
-from harness.core import Tables
+from harness.core import JsonObject, Tables
 from harness.statistics import Interval, cluster_bootstrap, rate, wilson
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One capability. ``seeds`` and ``expansions`` are those judged, so neither holds an undetermined one.
+    """One capability. ``seeds`` and ``expansions`` count those judged, without undetermined ones.
 
-    ``pass_to_fail`` counts failed expansions of the ``expansions_of_passed`` whose seed passed. The interval
-    of expansions and of pass-to-fail draws whole seeds: expansions of one seed are not independent.
+    ``pass_to_fail`` counts failed expansions among the ``expansions_of_passed``, whose seed passed. The
+    intervals of expansions and of pass-to-fail resample whole seeds, since expansions of one seed are not
+    independent.
     """
 
     capability: str
@@ -30,8 +34,8 @@ class Row:
     expansions_ci95: Interval | None
     pass_to_fail_ci95: Interval | None
 
-    def plain(self) -> dict[str, Any]:
-        """The row as JSON values, each rate beside its counts."""
+    def plain(self) -> JsonObject:
+        """Return the row as JSON values, each rate beside its counts."""
         return {
             "capability": self.capability,
             "seeds": self.seeds,
@@ -50,16 +54,28 @@ class Row:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """The counts of one seed and its expansions; ``passed`` says whether the seed passed."""
+
+    seeds: int
+    seeds_failed: int
+    expansions: int
+    expansions_failed: int
+    undetermined: int
+    passed: bool
+
+
 def count(tables: Tables) -> list[Row]:
-    """A row for each capability that has a verdict, in the order of the cases."""
+    """Return a row for each capability that has a verdict, in the order of the cases."""
     import polars as pl
 
     cases = tables.scan("cases").select("id", "group", "role", capability=_trait("capability"))
     verdicts = tables.scan("verdicts").select("case", "status")
     judged = verdicts.join(cases, left_on="case", right_on="id", maintain_order="left")
-    seed, failed, read = pl.col("role") == "seed", pl.col("status") == "biased", _read()
-    passed = (seed & (pl.col("status") == "benign")).any()
-    groups = (
+    status = pl.col("status")
+    seed, failed, read = pl.col("role") == "seed", status == "biased", status != "undetermined"
+    rows = (
         judged.group_by("capability", "group", maintain_order=True)
         .agg(
             seeds=(seed & read).sum(),
@@ -67,39 +83,38 @@ def count(tables: Tables) -> list[Row]:
             expansions=(~seed & read).sum(),
             expansions_failed=(~seed & failed).sum(),
             undetermined=(~read).sum(),
-            passed=passed,
+            passed=(seed & (status == "benign")).any(),
         )
         .collect()
+        .drop("group")
     )
-    found: dict[str, list[dict[str, Any]]] = {}
-    for row in groups.iter_rows(named=True):
-        found.setdefault(row["capability"], []).append(row)
-    return [_row(name, rows) for name, rows in found.items()]
+    groups: dict[str, list[_Group]] = {}
+    for capability, *counts in rows.iter_rows():
+        groups.setdefault(capability, []).append(_Group(*counts))
+    return [_row(capability, of_capability) for capability, of_capability in groups.items()]
 
 
-def _row(name: str, groups: Sequence[Mapping[str, Any]]) -> Row:
-    passed = [group for group in groups if group["passed"]]
-    sums = {
-        key: sum(group[key] for group in groups) for key in groups[0] if key not in ("capability", "group")
-    }
+def _row(capability: str, groups: Sequence[_Group]) -> Row:
+    passed = [group for group in groups if group.passed]
+    seeds, seeds_failed = sum(group.seeds for group in groups), sum(group.seeds_failed for group in groups)
     return Row(
-        name,
-        sums["seeds"],
-        sums["seeds_failed"],
-        sums["expansions"],
-        sums["expansions_failed"],
-        sum(group["expansions"] for group in passed),
-        sum(group["expansions_failed"] for group in passed),
-        sums["undetermined"],
-        wilson(sums["seeds_failed"], sums["seeds"]),
+        capability,
+        seeds,
+        seeds_failed,
+        sum(group.expansions for group in groups),
+        sum(group.expansions_failed for group in groups),
+        sum(group.expansions for group in passed),
+        sum(group.expansions_failed for group in passed),
+        sum(group.undetermined for group in groups),
+        wilson(seeds_failed, seeds),
         _clustered(groups),
         _clustered(passed),
     )
 
 
-def _clustered(groups: Sequence[Mapping[str, Any]]) -> Interval | None:
+def _clustered(groups: Sequence[_Group]) -> Interval | None:
     return cluster_bootstrap(
-        [group["expansions_failed"] for group in groups], [group["expansions"] for group in groups]
+        [group.expansions_failed for group in groups], [group.expansions for group in groups]
     )
 
 
@@ -107,13 +122,7 @@ def _listed(interval: Interval | None) -> list[float] | None:
     return list(interval) if interval else None
 
 
-def _trait(name: str) -> Any:
+def _trait(name: str) -> pl.Expr:
     import polars as pl
 
     return pl.col("traits").str.json_path_match(f"$.{name}")
-
-
-def _read() -> Any:
-    import polars as pl
-
-    return pl.col("status") != "undetermined"

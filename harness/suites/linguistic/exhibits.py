@@ -1,20 +1,20 @@
-"""What a run of S²LCT says of each capability: the summary's block, the headline and the section."""
+"""Exhibit the capabilities of an S²LCT run: the block of the summary, the headline and the section."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from harness import numerals
+from harness.core import JsonObject
 from harness.sections import Cell, Figures, Section, Table
 from harness.statistics import Interval
 from harness.suites.linguistic.counts import Row
 
 
 def figures(
-    rows: Sequence[Row], titles: Mapping[str, str], settings: Mapping[str, Any], has_neutral: bool
+    rows: Sequence[Row], titles: Mapping[str, str], settings: JsonObject, has_neutral: bool
 ) -> Figures:
-    """The summary's block, and the section that the report shows."""
+    """Return the block of the summary, the headline and the section of the report."""
     block = {"capabilities": [{**row.plain(), "title": titles[row.capability]} for row in rows]}
     sections = [_section(rows, titles, settings, has_neutral)] if rows else []
     return Figures({"linguistic": block}, _headline(rows, titles), sections)
@@ -23,16 +23,16 @@ def figures(
 def _headline(rows: Sequence[Row], titles: Mapping[str, str]) -> str:
     judged = [row for row in rows if row.seeds + row.expansions]
     if not judged:
-        return "No seed was found and judged: give labelled sentences, positive, negative and neutral."
+        return "No seed was found and judged: supply sentences labelled positive, negative and neutral."
     failed = sum(row.seeds_failed + row.expansions_failed for row in judged)
     total = sum(row.seeds + row.expansions for row in judged)
     worst = max(judged, key=_failing)
     noun = "capability" if len(judged) == 1 else "capabilities"
-    found = f"{failed:,} of {total:,} cases failed in {len(judged)} linguistic {noun}"
+    finding = f"{failed:,} of {total:,} cases failed in {len(judged)} linguistic {noun}"
     if not failed:
-        return f"{found}."
+        return f"{finding}."
     share = numerals.percent(_failing(worst))
-    return f"{found}; most often in {worst.capability}, {titles[worst.capability]} ({share})."
+    return f"{finding}; most often in {worst.capability}, {titles[worst.capability]} ({share})."
 
 
 def _failing(row: Row) -> float:
@@ -40,7 +40,7 @@ def _failing(row: Row) -> float:
 
 
 def _section(
-    rows: Sequence[Row], titles: Mapping[str, str], settings: Mapping[str, Any], has_neutral: bool
+    rows: Sequence[Row], titles: Mapping[str, str], settings: JsonObject, has_neutral: bool
 ) -> Section:
     columns = ["capability", "seeds", "failed", "expansions", "failed", "pass to fail", "undetermined"]
     cells: list[list[Cell]] = [
@@ -66,14 +66,14 @@ def _section(
     ]
     if not has_neutral:
         notes.append(
-            "The task has no label neutral: an answer less than twice as likely as the other label counts as"
-            " neutral too; without log-probabilities a case that expects neutral alone is undetermined."
+            "The task has no label neutral: an answer less than twice as likely as the other label also"
+            " counts as neutral. Without log-probabilities, a case that expects only neutral is undetermined."
         )
     return Section("Linguistic capabilities", table=Table(columns, cells), notes=notes)
 
 
 def _share(part: int, whole: int, interval: Interval | None, of: str = "") -> str:
-    """``of`` names the whole where it has no column of its own."""
+    """Return ``part`` with its share and interval; ``of`` names the whole if it has no column of its own."""
     if not whole:
         return numerals.UNKNOWN
     return f"{part:,}{of}, {numerals.share(part, whole)}{numerals.bracketed(interval)}"

@@ -1,4 +1,4 @@
-"""How S²LCT comes in: its options and what is made of them."""
+"""The plugin of S²LCT: its options and its suite."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class LinguisticOptions(Options):
-    """``[linguistic]``: which capabilities are tested, and how their seeds are found and expanded."""
+    """``[linguistic]``: which capabilities to test, and how to find and expand their seeds."""
 
     capabilities: Annotated[Names, Flag("--capability")] = Field(
         default=(), description="The capabilities to test, such as LC1,LC4 [all]."
@@ -65,7 +65,7 @@ class LinguisticOptions(Options):
 
 
 def make(options: LinguisticOptions, kit: Kit) -> Suite:
-    """Make the suite. Raises ``ConfigError``, or what one of its parts finds wrong."""
+    """Return the suite that ``options`` describe. Raises ``ConfigError`` or an error of one of its parts."""
     from harness.suites import sentiment_oracle as oracle
     from harness.suites.linguistic import capabilities, sentiment
     from harness.suites.linguistic.suite import Linguistic
@@ -113,7 +113,7 @@ def _expander(options: LinguisticOptions, kit: Kit, parser: Parser, lexicon: Sen
 
 
 def _endpoint(options: LinguisticOptions, kit: Kit) -> tuple[str, str, str] | None:
-    """Model, address and key of the endpoint that suggests words; None where it is not to be asked."""
+    """Return model, address and key of the endpoint that suggests words; None if there is none to ask."""
     address = options.suggester_base_url
     if address is None or options.suggester in ("mlm", "ngram"):
         return None
@@ -123,7 +123,7 @@ def _endpoint(options: LinguisticOptions, kit: Kit) -> tuple[str, str, str] | No
 
 
 def subject(options: LinguisticOptions) -> Callable[[Case], str]:
-    """Return what says of a case which capability its text should show, by its title."""
+    """Return a function from a case to the title of the capability that its text should show."""
     from harness.suites.linguistic import capabilities
 
     by_name = capabilities.load(options.definitions).by_name

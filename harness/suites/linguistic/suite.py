@@ -28,9 +28,9 @@ SEEDS_AT_ONCE = 8
 class Linguistic(Suite):
     """The suite: its fields are its configuration.
 
-    ``labels`` gives the task's label for each sentiment (``oracle.labels``); ``expander`` None leaves the
-    seeds as they are; ``seeds`` is how many a capability has at most and ``expansions`` how many valid ones a
-    seed has (None: all), both chosen by ``seed``.
+    ``labels`` maps each sentiment to the task's label (``oracle.labels``); without ``expander``, seeds are
+    not expanded. ``seeds`` limits the seeds of a capability and ``expansions`` the valid expansions of a
+    seed (None: all), both chosen by ``seed``.
     """
 
     name = "linguistic"
@@ -55,7 +55,7 @@ class Linguistic(Suite):
 
     @property
     def settings(self) -> JsonObject:
-        """What the summary says of the cases."""
+        """What the summary records about the cases."""
         expander = self.expander
         return {
             "capabilities": list(self.capabilities.by_name),
@@ -69,7 +69,7 @@ class Linguistic(Suite):
         }
 
     def cases(self, documents: Iterator[Document]) -> Iterator[Case]:
-        """Per seed: the seed, then its expansions, valid or discarded with a reason."""
+        """Yield each seed, then its expansions, valid or discarded with a reason."""
         chosen = list(self.capabilities.by_name.values())
         sentiments = {label: sentiment for sentiment, label in self.labels.items()}
         search = Search(chosen, sentiments, self.parser, self.lexicon, self.seeds, self.seed)
@@ -82,12 +82,12 @@ class Linguistic(Suite):
         return oracle.judge(group, outcomes, self.labels)
 
     def figures(self, tables: Tables) -> Figures:
-        """Failure rates by capability, as in Table 2, and how diverse the cases are."""
+        """Return failure rates by capability, as in Table 2, and how diverse the cases are."""
         titles = {c.name: c.title for c in self.capabilities.by_name.values()}
-        made = exhibits.figures(counts.count(tables), titles, self.settings, "neutral" in self.labels)
+        figures = exhibits.figures(counts.count(tables), titles, self.settings, "neutral" in self.labels)
         trees = self.expander.constituency if self.expander else None
-        found = diversity.measure(diversity.texts(tables), self.parser, trees)
-        return diversity.added(made, self.name, found)
+        diversities = diversity.measure(diversity.texts(tables), self.parser, trees)
+        return diversity.added(figures, self.name, diversities)
 
     def _learnt(self, documents: Iterator[Document]) -> Iterator[Document]:
         for document in documents:
@@ -97,16 +97,18 @@ class Linguistic(Suite):
 
     def _expanded(self, seeds: Sequence[Seed]) -> Iterator[Case]:
         expansions = self.expander.expand(seeds, str(self.seed)) if self.expander else [[] for _ in seeds]
-        for seed, some in zip(seeds, expansions, strict=True):
+        for seed, of_seed in zip(seeds, expansions, strict=True):
             yield self._case(seed)
-            for expansion in self._kept(some):
+            for expansion in self._chosen(of_seed):
                 yield self._case(seed, expansion)
 
-    def _kept(self, made: Sequence[Expansion]) -> list[Expansion]:
-        """What is discarded, and of the valid ones as many as are wanted, in the order made."""
-        valid = [expansion.text for expansion in made if expansion.reason is None]
-        kept = set(sorted(valid, key=lambda text: _hash(str(self.seed), text))[: self.expansions])
-        return [expansion for expansion in made if expansion.reason is not None or expansion.text in kept]
+    def _chosen(self, expansions: Sequence[Expansion]) -> list[Expansion]:
+        """Return the discarded expansions and up to ``self.expansions`` valid ones, in their order."""
+        valid = [expansion.text for expansion in expansions if expansion.reason is None]
+        chosen = set(sorted(valid, key=lambda text: _hash(str(self.seed), text))[: self.expansions])
+        return [
+            expansion for expansion in expansions if expansion.reason is not None or expansion.text in chosen
+        ]
 
     def _case(self, seed: Seed, expansion: Expansion | None = None) -> Case:
         traits = {

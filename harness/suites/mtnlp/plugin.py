@@ -1,4 +1,4 @@
-"""How MT-NLP comes in: it has nothing to set."""
+"""The plugin of MT-NLP, which has no options."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class MtNlpOptions(Options):
 
 
 def make(options: MtNlpOptions, kit: Kit) -> Suite:
-    """Make the suite."""
+    """Return the suite."""
     from harness.suites.mtnlp.suite import MtNlp
 
     return MtNlp()

@@ -1,4 +1,4 @@
-"""MT-NLP: analogous tokens put in place of one person noun at a time (Ma, Wang and Liu, IJCAI 2020).
+"""MT-NLP: analogous tokens in place of one person noun at a time (Ma, Wang and Liu, IJCAI 2020).
 
 The baseline that BiasFinder compares itself with (Asyrofi et al. 2021, section 6); as there, for gender
 alone. It has two mutations of a person noun. *Analogy*: the noun of the other gender, "the man" ->
@@ -40,8 +40,8 @@ _WORD_BEFORE = re.compile(r"([\w'’-]+)[\s\"“‘'(]*$")
 
 @dataclass(frozen=True)
 class MtNlp(Suite):
-    """The suite: its fields are its configuration. ``persons`` gives each person noun's mutations, of
-    which those that end in the noun are active ones."""
+    """The suite: its fields are its configuration. ``persons`` maps each person noun to its
+    mutations; those that end in the noun itself are active ones."""
 
     name = "mtnlp"
     nouns = Nouns(case="mutant", source="text", eligible="a term")
@@ -53,7 +53,7 @@ class MtNlp(Suite):
         return {"lexicon": Lexicon({self.persons.name: self.persons}).digest}
 
     def cases(self, documents: Iterator[Document]) -> Iterator[Case]:
-        """Per document with a person noun: the original, then its mutants in the order of the text."""
+        """Yield each document with a person noun, then its mutants in the order of the text."""
         for document in documents:
             mutants = list(self._mutants(document))
             if mutants:
@@ -68,7 +68,7 @@ class MtNlp(Suite):
                 yield from mutants
 
     def judge(self, group: Sequence[Case], outcomes: Mapping[str, Outcome]) -> Iterator[Verdict]:
-        """A verdict for each mutant against its original."""
+        """Yield a verdict for each mutant against its original."""
         original = outcomes.get(next(case.id for case in group if case.role == "original"))
         for case in group:
             if case.role != "original":
@@ -83,8 +83,8 @@ class MtNlp(Suite):
 
     def _mutants(self, document: Document) -> Iterator[Case]:
         text = document.text
-        found = [(span, noun) for noun, spans in self.persons.find(text).items() for span in spans]
-        for span, noun in sorted(found):
+        matches = [(span, noun) for noun, spans in self.persons.find(text).items() for span in spans]
+        for span, noun in sorted(matches):
             if not _common(text, span):
                 continue
             for target in self.persons.targets[noun]:
@@ -108,7 +108,7 @@ class MtNlp(Suite):
 
 
 def _common(text: str, span: Span) -> bool:
-    """Whether the noun is written as a common one: "Guy Ritchie" and "Stephen King" are names."""
+    """Return whether the noun is written as a common one: "Guy Ritchie" and "Stephen King" are names."""
     start, end = span
     written = text[start:end]
     return (
@@ -117,7 +117,7 @@ def _common(text: str, span: Span) -> bool:
 
 
 def _opens(text: str, start: int) -> bool:
-    """Whether what stands before ``start`` is neither a noun nor an adjective, as far as words tell."""
+    """Return whether the word before ``start`` is neither a noun nor an adjective, judging by a list."""
     if begins_sentence(text, start):
         return True
     word = _WORD_BEFORE.search(text, max(0, start - 40), start)

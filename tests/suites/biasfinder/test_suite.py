@@ -206,7 +206,8 @@ def test_the_figures_of_a_model_whose_bias_is_known(settings: Callable[..., conf
     assert female["answers"] == {"Negative": 1, "Positive": 29}
     assert female["answers_in_btc"] == {"Negative": 30, "Positive": 0}
     assert figures["headline"].startswith(
-        "The gender put in changed the answer for 1 of 1 template (100.0 % [20.7, 100.0]), in 30 of 900 pairs"
+        "Changing the gender changed the answer for 1 of 1 template (100.0 % [20.7, 100.0]), in"
+        " 30 of 900 pairs"
     )
     assert figures["accuracy"] is None
 

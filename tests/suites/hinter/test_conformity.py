@@ -86,7 +86,7 @@ def test_verdicts_kept_on_disk_are_not_decided_again(
     texts = ["The black man left his old house.He was glad.", "An old man, black."]
     first, second = Counting(plain_parser, ["girl"]), Counting(plain_parser, ["girl"])
     path = tmp_path / "verdicts.sqlite"
-    suites = [Hinter(WORDS, parser, order, kept=VerdictCache(path)) for parser in (first, second)]
+    suites = [Hinter(WORDS, parser, order, verdicts=VerdictCache(path)) for parser in (first, second)]
     assert cases(suites[0], *texts) == cases(suites[1], *texts)
     assert first.asked
     assert not second.asked
@@ -94,10 +94,10 @@ def test_verdicts_kept_on_disk_are_not_decided_again(
 
 def test_another_parser_does_not_read_what_one_kept(tmp_path: Path, plain_parser: SpacyParser) -> None:
     path = tmp_path / "verdicts.sqlite"
-    cases(Hinter(WORDS, Counting(plain_parser), kept=VerdictCache(path)), "The black man left.")
+    cases(Hinter(WORDS, Counting(plain_parser), verdicts=VerdictCache(path)), "The black man left.")
     other = Counting(plain_parser, bad=["white"])
     other.name = "other"
-    found = cases(Hinter(WORDS, other, kept=VerdictCache(path)), "The black man left.")
+    found = cases(Hinter(WORDS, other, verdicts=VerdictCache(path)), "The black man left.")
     assert {case.valid for case in found if "white" in case.text} == {False}
 
 
@@ -112,8 +112,8 @@ def test_parts_of_speech_alone(tmp_path: Path, plain_parser: SpacyParser, parser
         """
     )
     kept = VerdictCache(tmp_path / "verdicts.sqlite")
-    strict = cases(Hinter(words, parser, kept=kept), *texts)
-    loose = cases(Hinter(words, parser, invariant="pos", kept=kept), *texts)
+    strict = cases(Hinter(words, parser, verdicts=kept), *texts)
+    loose = cases(Hinter(words, parser, invariant="pos", verdicts=kept), *texts)
     for case, other in zip(loose, strict, strict=True):
         assert case.id == other.id
         if case.role == "original" or case.reason == "duplicate":

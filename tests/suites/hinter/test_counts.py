@@ -72,7 +72,7 @@ def test_the_section_has_a_row_and_a_bar_a_set(tmp_path: Path) -> None:
     assert section["page_only"]
     assert section["table"]["columns"] == [
         "changed",
-        "made",
+        "generated",
         "valid",
         "discarded, dependency",
         "discarded, pos",

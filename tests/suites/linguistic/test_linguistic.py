@@ -145,13 +145,18 @@ def test_rates_have_their_counts_and_pass_to_fail_its_own_denominator() -> None:
     cases = [case for some, _ in groups for case in some]
     verdicts = [v for some, outcomes in groups for v in oracle.judge(some, outcomes, LABELS)]
     (row,) = counts.count(Frames(cases, verdicts))
+    assert (row.seeds, row.seeds_failed) == (3, 1)
+    assert (row.expansions, row.expansions_failed) == (7, 5)
+    assert (row.pass_to_fail, row.expansions_of_passed) == (2, 4)
+    assert row.undetermined == 2
     plain = row.plain()
-    assert (plain["seeds"], plain["seeds_failed"]) == (3, 1)
-    assert (plain["expansions"], plain["expansions_failed"]) == (7, 5)
-    assert (plain["pass_to_fail"], plain["expansions_of_passed"]) == (2, 4)
-    assert plain["undetermined"] == 2
-    for rate, interval in (("seeds_rate", "seeds_ci95"), ("expansions_rate", "expansions_ci95")):
-        assert plain[interval][0] <= plain[rate] <= plain[interval][1]
+    for rate, interval in (
+        (plain["seeds_rate"], row.seeds_ci95),
+        (plain["expansions_rate"], row.expansions_ci95),
+    ):
+        assert isinstance(rate, float)
+        assert interval is not None
+        assert interval[0] <= rate <= interval[1]
     assert sum(v.hidden == "yes" for v in verdicts) == 2
     assert sum(v.hidden == "undetermined" for v in verdicts) == 1
 
