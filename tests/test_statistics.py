@@ -8,6 +8,7 @@ from itertools import product
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import binomtest
 
 from harness.statistics import (
     Correction,
@@ -41,6 +42,14 @@ from harness.statistics import (
 )
 def test_wilson_against_published_values(successes: int, trials: int, low: float, high: float) -> None:
     assert wilson(successes, trials) == pytest.approx((low, high), abs=6e-5)
+
+
+@given(
+    st.integers(1, 3000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), st.floats(0.5, 0.999)
+)
+def test_wilson_is_scipys(counts: tuple[int, int], confidence: float) -> None:
+    expected = binomtest(*counts).proportion_ci(confidence, method="wilson")
+    assert wilson(*counts, confidence) == pytest.approx((expected.low, expected.high), rel=1e-9, abs=1e-12)
 
 
 def test_wilson_at_the_edges() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,23 +12,17 @@ import pytest
 
 from harness.answering.cache import DEFAULT, ResponseCache
 from harness.core import Message, Reply, Request
+from tests.commands import called
 
 Hinter = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture
 def hinter(tmp_path: Path) -> Hinter:
-    """Runs ``hinter cache`` in a folder of its own; ``give`` is its standard input."""
+    """Calls ``hinter cache`` in a folder of its own; ``give`` is its standard input."""
 
     def run(*arguments: str, give: str = "") -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-W", "error", "-m", "harness", "cache", *arguments],
-            cwd=tmp_path,
-            input=give,
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
+        return called(tmp_path, "cache", *arguments, give=give)
 
     return run
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +13,7 @@ from typing import Any
 import pytest
 
 from harness.answering.runner import GRACE
+from tests.commands import called, command, environment
 from tests.servers import Answer, completion, error, serve
 
 TEXTS = "text,label\n" + "\n".join(
@@ -31,30 +30,27 @@ def work(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def hinter(work: Path) -> Hinter:
-    """Runs ``hinter`` in a folder of its own."""
+    """Calls ``hinter`` in a folder of its own."""
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            command(*arguments), cwd=work, capture_output=True, text=True, timeout=120, env=environment()
-        )
+        return called(work, *arguments)
 
     return run
-
-
-def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-W", "error", "-m", "harness", *arguments]
-
-
-def environment() -> dict[str, str]:
-    return {k: v for k, v in os.environ.items() if k != "OPENAI_API_KEY"} | {"COLUMNS": "100"}
 
 
 VADER = ("--data", "texts.csv", "--model", "local:vader", "--max-pairs", "2")
 
 
-def test_help_is_quick_and_lists_every_command(hinter: Hinter) -> None:
+def process(work: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """``hinter`` in a process of its own, as users start it."""
+    return subprocess.run(
+        command(*arguments), cwd=work, capture_output=True, text=True, timeout=120, env=environment()
+    )
+
+
+def test_help_is_quick_and_lists_every_command(hinter: Hinter, work: Path) -> None:
     started = time.perf_counter()
-    done = hinter("--help")
+    done = process(work, "--help")
     assert done.returncode == 0
     assert time.perf_counter() - started < 3  # a benchmark holds the real figure; this only sees an accident
     for name in (
@@ -74,8 +70,8 @@ def test_help_is_quick_and_lists_every_command(hinter: Hinter) -> None:
         assert hinter(name, "--help").returncode == 0
 
 
-def test_a_run_prints_json_alone_on_standard_output(hinter: Hinter, work: Path) -> None:
-    done = hinter("run", *VADER, "--json", "--out", "r")
+def test_a_run_prints_json_alone_on_standard_output(work: Path) -> None:
+    done = process(work, "run", *VADER, "--json", "--out", "r")
     assert done.returncode == 0
     figures = json.loads(done.stdout)
     assert figures == json.loads((work / "r" / "summary.json").read_text(encoding="utf-8"))
@@ -84,8 +80,8 @@ def test_a_run_prints_json_alone_on_standard_output(hinter: Hinter, work: Path) 
     assert "local:vader changed its answer on" in " ".join(done.stderr.split())
 
 
-def test_quiet_is_quiet(hinter: Hinter) -> None:
-    done = hinter("run", *VADER, "--quiet")
+def test_quiet_is_quiet(work: Path) -> None:
+    done = process(work, "run", *VADER, "--quiet")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
@@ -258,6 +254,10 @@ def test_an_unreachable_server_is_given_up_soon(hinter: Hinter) -> None:
 
 def slow(body: dict[str, Any], _: int) -> Answer:
     time.sleep(0.05)
+    return judged(body)
+
+
+def judged(body: dict[str, Any]) -> Answer:
     return completion("Negative" if "Pakistani" in body["messages"][-1]["content"] else "Positive")
 
 
@@ -272,6 +272,8 @@ def start(work: Path, url: str, *more: str) -> subprocess.Popen[str]:
         url,
         "--concurrency",
         "4",
+        "--limit",
+        "3",  # 255 requests, some three seconds
         "--json",
         *more,
     )
@@ -308,6 +310,7 @@ def test_a_killed_run_sends_only_what_is_missing(work: Path) -> None:
         in_half_a_second = 4 * 0.5 / 0.05
         assert 0 <= lost <= in_half_a_second + 4
         assert figures["requests"]["cached"] >= killed_after - in_half_a_second - 4
+    with serve(lambda body, _: judged(body)) as endpoint:
         undisturbed = json.loads(
             start(work, endpoint.base_url, "--cache", "other.sqlite", "--out", "u").communicate()[0]
         )

@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from harness.suites import lexicon
+from tests.commands import called
 
 Hinter = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture
 def hinter(tmp_path: Path) -> Hinter:
-    """Runs ``hinter`` in a folder of its own."""
+    """Calls ``hinter`` in a folder of its own."""
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-W", "error", "-m", "harness", *arguments],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
+        return called(tmp_path, *arguments)
 
     return run
 

@@ -4,21 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.commands import called
+
 DOCUMENTS = "text,label\n" + "".join(f'"The {w} is a {a} story.",{label}\n' for w in ("plot", "film", "cast")
     for a, label in (("good", "Positive"), ("bad", "Negative"), ("short", "Neutral")))  # fmt: skip
-
-
-def hinter(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-W", "error", "-m", "harness", *arguments],
-        cwd=folder, capture_output=True, text=True, timeout=240, check=False,
-    )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +20,7 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("review")
     (folder / "texts.csv").write_text(DOCUMENTS, encoding="utf-8")
     options = ["--task", "sst", "--suite", "linguistic", "--data", "texts.csv", "--trees", "flat"]
-    made = hinter(folder, "generate", *options, "--capability", "LC2,LC10", "--seeds", "3", "--out", "run")
+    made = called(folder, "generate", *options, "--capability", "LC2,LC10", "--seeds", "3", "--out", "run")
     assert made.returncode == 0, made.stderr
     return folder
 
@@ -44,17 +37,17 @@ def answers(work: Path, name: str, label: str) -> str:
 
 
 def test_out_and_in(work: Path) -> None:
-    done = hinter(work, "review", "export", "run", "--sample", "4")
+    done = called(work, "review", "export", "run", "--sample", "4")
     assert done.returncode == 0, done.stderr
     sheet = (work / "run" / "review.csv").read_bytes()
     assert sheet.startswith(b"\xef\xbb\xbfid,text,about,label,relevance,fluency,remarks\r\n")
     assert b"Parsing positive sentiment in (question, no) form" in sheet
-    again = hinter(work, "review", "export", "run")
+    again = called(work, "review", "export", "run")
     assert (again.returncode, again.stderr.count("\n")) == (2, 1)
     assert "may be filled in" in again.stderr
 
     files = [answers(work, "ann", "Positive"), answers(work, "bob", "Negative")]
-    done = hinter(work, "review", "import", "run", *files)
+    done = called(work, "review", "import", "run", *files)
     assert done.returncode == 0, done.stderr
     assert "label: Cohen's kappa of ann and bob" in done.stdout
     made = json.loads((work / "run" / "review.json").read_text(encoding="utf-8"))
@@ -62,7 +55,7 @@ def test_out_and_in(work: Path) -> None:
     assert [row["kind"] for row in made["kinds"]] == ["expansion", "seed"]
     assert all(row["label_consistency"]["rate"] == 0.5 for row in made["kinds"])
     assert all(row["relevancy"]["mean"] == 0.75 for row in made["kinds"])
-    printed = hinter(work, "review", "import", "run", *files, "--json")
+    printed = called(work, "review", "import", "run", *files, "--json")
     assert json.loads(printed.stdout) == made
 
 
@@ -79,6 +72,6 @@ def test_out_and_in(work: Path) -> None:
 def test_errors_are_one_line(work: Path, arguments: list[str], says: str) -> None:
     (work / "bad.csv").write_text("id,label\nx,Positive\n", encoding="utf-8")
     (work / "empty.csv").write_text("id,label\n", encoding="utf-8")
-    done = hinter(work, "review", *arguments)
+    done = called(work, "review", *arguments)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert says in done.stderr

@@ -15,6 +15,7 @@ from harness.cli.options import HEADINGS, ONLY_RUN, SECTIONS, Configured
 from harness.cli.run import command as run
 from harness.config import RunConfig
 from harness.settings import Options, flags
+from tests.commands import called
 from tests.packages import TYPOS, install
 
 Hinter = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -44,9 +45,11 @@ def work(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def hinter(work: Path) -> Hinter:
-    """Runs ``hinter`` in a folder of its own, with the packages there."""
+    """Calls ``hinter`` in a folder of its own; with the packages there, in a process of its own."""
 
     def call(*arguments: str) -> subprocess.CompletedProcess[str]:
+        if not any((work / "packages").iterdir()):
+            return called(work, *arguments)
         command = [sys.executable, "-W", "error", "-m", "harness", *arguments]
         environment = os.environ | {"COLUMNS": "100", "PYTHONPATH": str(work / "packages")}
         return subprocess.run(command, cwd=work, capture_output=True, text=True, timeout=120, env=environment)
