@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
@@ -61,7 +61,7 @@ def main() -> None:
         print(json.dumps(read_cached(given.child)))
         return
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}")
-    parts = {
+    parts: dict[str, Callable[[], object]] = {
         "throughput": lambda: throughput(given.requests),
         "cached": lambda: cached(given.cached),
         "prefix": prefix,

@@ -76,9 +76,9 @@ def facts(limit: int) -> list[Document]:
 def published(share: float = 1.0) -> lexicon.Lexicon:
     """The published pairs of the three attributes, or an even share of them."""
     texts = []
-    for attribute in ATTRIBUTES:
-        read = pairs.read(pairs.files([SHARED / "hinter" / "data" / attribute]))
-        texts.append(pairs.to_toml(attribute, read))
+    for name in ATTRIBUTES:
+        read = pairs.read(pairs.files([SHARED / "hinter" / "data" / name]))
+        texts.append(pairs.to_toml(name, read))
     whole = lexicon.parse("\n".join(texts), "the published pairs")
     if share == 1.0:
         return whole
@@ -193,7 +193,7 @@ def warm() -> None:
         for _ in range(2):
             kept = VerdictCache(Path(folder) / "verdicts.sqlite")
             parser = CachedParser(SpacyParser(default_pipeline()))
-            count, valid, took = made(Hinter(words, parser, kept=kept), texts)
+            count, valid, took = made(Hinter(words, parser, verdicts=kept), texts)
             seconds.append(took)
     print(f"100 reviews, {words.source}: {count:,} mutants, {valid:,} valid")
     print(
@@ -203,7 +203,7 @@ def warm() -> None:
 
 def workers() -> None:
     """One process against two, cases written to disk; the parsers' loading is counted."""
-    took = {}
+    took: dict[int, float] = {}
     for number in (1, 2, 1, 2):
         with tempfile.TemporaryDirectory() as folder:
             settings = generated(folder, 200)

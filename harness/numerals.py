@@ -42,6 +42,14 @@ def bracketed(bounds: Sequence[float] | None) -> str:
     return "" if bounds is None else f" [{percent(bounds[0], '')}, {percent(bounds[1], '')}]"
 
 
+def fraction(part: int, whole: int, bounds: Sequence[float] | None, of_whole: bool = True) -> str:
+    """Return ``3 of 40, 7.5 % [2.6, 19.9]``, or ``3, 7.5 % [2.6, 19.9]`` where the whole stands beside it."""
+    if not whole:
+        return UNKNOWN
+    of = f" of {whole:,}" if of_whole else ""
+    return f"{part:,}{of}, {share(part, whole)}{bracketed(bounds)}"
+
+
 def points(difference: float, bounds: Sequence[float]) -> str:
     """Return ``+1.5 points [-0.5, +3.4]``: a difference of shares in percentage points."""
     low, high = (f"{100 * bound:+.1f}" for bound in bounds)

@@ -7,6 +7,7 @@ import importlib
 import os
 import sys
 from difflib import get_close_matches
+from typing import NoReturn
 
 import click
 
@@ -120,18 +121,21 @@ def main() -> None:
     except (click.Abort, KeyboardInterrupt):
         click.echo("hinter: interrupted", err=True)
         sys.exit(130)
+    except OSError as error:
+        if error.filename is None and error.errno not in DISK:
+            _fault(error)
+        place = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes) else ""
+        click.echo(f"hinter: {place}{error.strerror or error}", err=True)
+        sys.exit(HarnessError.exit_code)
     except Exception as error:
-        if isinstance(error, OSError) and (error.filename is not None or error.errno in DISK):
-            place = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes) else ""
-            click.echo(f"hinter: {place}{error.strerror or error}", err=True)
-            sys.exit(HarnessError.exit_code)
-        click.echo(f"hinter: {_fault(error)}", err=True)
-        sys.exit(FAULT)
+        _fault(error)
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _fault(error: Exception) -> str:
-    """Return one line for an internal error that says where its traceback is."""
+def _fault(error: Exception) -> NoReturn:
+    """Report an internal error in one line that says where its traceback is, and exit."""
     from harness import run_log
 
-    return f"internal error: {run_log.summary(error)} ({run_log.traced(error)}); please report it"
+    line = f"{run_log.summary(error)} ({run_log.traced(error)})"
+    click.echo(f"hinter: internal error: {line}; please report it", err=True)
+    sys.exit(FAULT)

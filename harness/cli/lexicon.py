@@ -13,12 +13,12 @@ def command() -> None:
 
 
 @command.command("list")
-@click.option("--lexicon", "path", help="Your own lexicon, a TOML file or a folder [bundled].")
+@click.option("--lexicon", "path", help="Your own lexicon, a TOML file or a folder [bundled]; +PATH: both.")
 def list_(path: str | None) -> None:
     """List the attributes with their numbers of words and pairs."""
     from harness.suites import lexicon
 
-    for attribute in lexicon.load(path).attributes.values():
+    for attribute in lexicon.every(path).attributes.values():
         click.echo(
             f"{attribute.name:<10}{len(attribute.words):>5} words{len(attribute.pairs):>7} pairs  "
             f"{attribute.description}"
@@ -27,12 +27,12 @@ def list_(path: str | None) -> None:
 
 @command.command("show")
 @click.argument("attribute")
-@click.option("--lexicon", "path", help="Your own lexicon, a TOML file or a folder [bundled].")
+@click.option("--lexicon", "path", help="Your own lexicon, a TOML file or a folder [bundled]; +PATH: both.")
 def show(attribute: str, path: str | None) -> None:
     """Show every word of ATTRIBUTE with its replacements."""
     from harness.suites import lexicon
 
-    dictionary = lexicon.load(path).select([attribute]).attributes[attribute]
+    dictionary = lexicon.every(path).select([attribute]).attributes[attribute]
     for word, targets in dictionary.targets.items():
         click.echo(f"{word}: {', '.join(targets)}")
 

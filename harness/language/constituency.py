@@ -163,9 +163,11 @@ def projective(read: ParsedText) -> ParsedText:
         between = range(min(index, head) + 1, max(index, head))
         return heads[head] != head and not all(below(other, head) for other in between)
 
-    while crossing := [index for index in range(len(heads)) if crosses(index)]:
-        shortest = min(crossing, key=lambda index: abs(index - heads[index]))
-        heads[shortest] = heads[heads[shortest]]
+    for root in [index for index, head in enumerate(heads) if index == head]:
+        sentence = sorted(read.subtree(root))
+        while crossing := [index for index in sentence if crosses(index)]:
+            shortest = min(crossing, key=lambda index: abs(index - heads[index]))
+            heads[shortest] = heads[heads[shortest]]
     if heads == [token.head for token in read.tokens]:
         return read
     tokens = (replace(token, head=head) for token, head in zip(read.tokens, heads, strict=True))

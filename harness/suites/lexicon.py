@@ -133,6 +133,11 @@ def choose(paths: Sequence[str], names: Sequence[str] | None = None) -> Lexicon:
     return _together(paths, load().select(USUAL_ATTRIBUTES))
 
 
+def every(path: str | None) -> Lexicon:
+    """Return all attributes of the lexicon at ``path``, with the bundled ones if it begins with ``+``."""
+    return _together([path] if path else [], load())
+
+
 def _together(paths: Sequence[str], bundled: Lexicon) -> Lexicon:
     if not paths:
         return bundled

@@ -123,3 +123,11 @@ def test_doctor_says_which_parsers_load(hinter: Hinter) -> None:
     assert "can   --parser spacy:en_core_web_sm" in done.stdout
     (stanza,) = [line for line in done.stdout.splitlines() if "--parser stanza" in line]
     assert stanza == "can   --parser stanza" or "pip install" in stanza or "stanza.download('en')" in stanza
+
+
+def test_a_lexicon_beside_the_bundled_one_is_shown_with_it(hinter: Hinter, tmp_path: Path) -> None:
+    (tmp_path / "w.toml").write_text('[attribute.age]\npairs = [["young", "old"]]\n', encoding="utf-8")
+    listed = hinter("lexicon", "list", "--lexicon", "+w.toml").stdout
+    assert [line.split()[0] for line in listed.splitlines()][-1] == "age"
+    assert "gender" in listed
+    assert hinter("lexicon", "show", "age", "--lexicon", "+w.toml").stdout == "young: old\n"

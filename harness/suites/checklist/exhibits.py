@@ -53,11 +53,5 @@ def _sections(rows: Sequence[Row], together: Sequence[Row]) -> list[Section]:
 
 
 def _cells(row: Row) -> list[str | int]:
-    return [row.cases, _share(row), row.undetermined, row.excluded]
-
-
-def _share(row: Row) -> str:
-    if row.ci95 is None:
-        return numerals.UNKNOWN
-    share = numerals.share(row.failed, row.judged)
-    return f"{row.failed:,} of {row.judged:,}, {share}{numerals.bracketed(row.ci95)}"
+    failed = numerals.fraction(row.failed, row.judged, row.ci95)
+    return [row.cases, failed, row.undetermined, row.excluded]

@@ -33,7 +33,7 @@ def _section(rows: Sequence[Row]) -> Section:
             row.valid,
             *(row.by_reason.get(reason, 0) for reason in reasons),
             row.duplicate,
-            _share(row),
+            numerals.percent(row.valid_rate) + numerals.bracketed(row.valid_ci95),
         ]
         for row in rows
     ]
@@ -45,12 +45,6 @@ def _section(rows: Sequence[Row]) -> Section:
         notes=NOTES if reasons else NOTES[:1],
         page_only=True,
     )
-
-
-def _share(row: Row) -> str | None:
-    if row.valid_rate is None:
-        return None
-    return numerals.percent(row.valid_rate) + numerals.bracketed(row.valid_ci95)
 
 
 def _bar(row: Row) -> Bar:

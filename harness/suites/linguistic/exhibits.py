@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from harness import numerals
 from harness.core import JsonObject
 from harness.sections import Cell, Figures, Section, Table
-from harness.statistics import Interval
 from harness.suites.linguistic.counts import Row
 
 
@@ -47,15 +46,10 @@ def _section(
         [
             f"{row.capability}: {titles[row.capability]}",
             row.seeds,
-            _share(row.seeds_failed, row.seeds, row.seeds_ci95),
+            numerals.fraction(row.seeds_failed, row.seeds, row.seeds_ci95, of_whole=False),
             row.expansions,
-            _share(row.expansions_failed, row.expansions, row.expansions_ci95),
-            _share(
-                row.pass_to_fail,
-                row.expansions_of_passed,
-                row.pass_to_fail_ci95,
-                f" of {row.expansions_of_passed:,}",
-            ),
+            numerals.fraction(row.expansions_failed, row.expansions, row.expansions_ci95, of_whole=False),
+            numerals.fraction(row.pass_to_fail, row.expansions_of_passed, row.pass_to_fail_ci95),
             row.undetermined,
         ]
         for row in rows
@@ -70,10 +64,3 @@ def _section(
             " counts as neutral. Without log-probabilities, a case that expects only neutral is undetermined."
         )
     return Section("Linguistic capabilities", table=Table(columns, cells), notes=notes)
-
-
-def _share(part: int, whole: int, interval: Interval | None, of: str = "") -> str:
-    """Return ``part`` with its share and interval; ``of`` names the whole if it has no column of its own."""
-    if not whole:
-        return numerals.UNKNOWN
-    return f"{part:,}{of}, {numerals.share(part, whole)}{numerals.bracketed(interval)}"
