@@ -1,0 +1,139 @@
+"""Who a text speaks of: single persons with all their mentions, and groups named by one plural noun.
+
+A person is *clear* if no mention of another could be of them: no pronoun has a second plausible antecedent,
+and no definite noun may take them up again. Only clear persons change their gender, because all words for one
+person have to change together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from harness.language.entities import Entity, Resolution
+from harness.language.parsed_text import ParsedText
+from harness.language.people import People
+from harness.language.person_names import left_over, strangers
+from harness.language.persons import Gender, Mention
+
+WINDOW = 2  # sentences back in which another person may be meant
+DEFINITE = frozenset({"the", "this", "that"})
+
+
+@dataclass(frozen=True)
+class Person:
+    """A single person, or a group where ``mentions`` is empty; ``key`` tells it from others of the text."""
+
+    key: str
+    mentions: tuple[Mention, ...] = ()
+    gender: Gender | None = None
+    clear: bool = True
+
+    @property
+    def single(self) -> bool:
+        """Whether this is one person."""
+        return bool(self.mentions)
+
+
+class Persons:
+    """The persons of one resolved text."""
+
+    def __init__(self, resolution: Resolution, words: People) -> None:
+        self._reading = resolution.reading
+        self._words = words
+        self._entities = [entity for entity in resolution.entities if entity.person]
+        self._unclear = set(self._doubts())
+        self._number = {m.head: n for n, entity in enumerate(self._entities) for m in entity.mentions}
+
+    def of(self, head: int) -> Person:
+        """Return the person or group whose mention has its head at token ``head``."""
+        number = self._number.get(head)
+        if number is not None:
+            entity = self._entities[number]
+            gender = next(iter(entity.genders)) if len(entity.genders) == 1 else None
+            return Person(f"person {number + 1}", entity.mentions, gender, number not in self._unclear)
+        word = self._reading.lower(head)
+        if self._words.singular(word) is not None or self._reading.tokens[head].tag in ("NNS", "NNPS"):
+            return Person(f"group {word}")
+        return Person(f"noun {head}", clear=False)
+
+    @cached_property
+    def _mentions(self) -> list[tuple[Mention, int]]:
+        return sorted(
+            ((m, n) for n, entity in enumerate(self._entities) for m in entity.mentions), key=lambda pair: pair[0].start
+        )
+
+    def _doubts(self) -> Iterator[int]:
+        """Yield the numbers of entities that are not clear."""
+        others = self._others
+        for mention, number in self._mentions:
+            if mention.kind == "pronoun" and mention.gender:
+                rivals = set(self._rivals(mention, number))
+                if rivals or self._stranger(mention, others) or not self._near(mention, number):
+                    yield number
+                    yield from rivals
+            elif mention.kind == "nominal" and mention.gender and self._resumes(mention, number):
+                yield number
+                yield from (
+                    n for n, entity in enumerate(self._entities)
+                    if n != number and _agrees(entity, mention.gender) and entity.mentions[0].start < mention.start
+                )
+        for number, entity in enumerate(self._entities):
+            if len(entity.genders) > 1 or any(left_over(self._reading, entity.mentions)):
+                yield number
+
+    def _rivals(self, pronoun: Mention, number: int) -> Iterator[int]:
+        """Yield the other entities that ``pronoun`` might refer to."""
+        here = self._reading.tokens[pronoun.head].sentence
+        for mention, other in self._mentions:
+            if other == number or not _agrees(self._entities[other], pronoun.gender) or mention.start > pronoun.start:
+                continue
+            contains = mention.kind == "nominal" and mention.start <= pronoun.start < mention.end
+            if not contains and here - self._reading.tokens[mention.head].sentence <= WINDOW:
+                yield other
+
+    @cached_property
+    def _others(self) -> list[int]:
+        """The tokens of animals and of names that were not recognised."""
+        reading = self._reading
+        mentions = [mention for mention, _ in self._mentions]
+        tokens = [index for start, _ in strangers(reading, mentions) if (index := reading.at(start)) is not None]
+        return tokens + [i for i in range(len(reading.tokens)) if self._animal(i)]
+
+    def _animal(self, index: int) -> bool:
+        word = self._reading.lower(index)
+        return word in self._words.animals and index not in {m.head for m, _ in self._mentions}
+
+    def _stranger(self, pronoun: Mention, others: Sequence[int]) -> bool:
+        here = self._reading.tokens[pronoun.head].sentence
+        return any(
+            self._reading.tokens[i].start < pronoun.start and here - self._reading.tokens[i].sentence <= WINDOW
+            for i in others
+        )
+
+    def _near(self, pronoun: Mention, number: int) -> bool:
+        """Return whether the person is mentioned shortly before ``pronoun``, or not at all before."""
+        before = [m for m in self._entities[number].mentions if m.start < pronoun.start]
+        here = self._reading.tokens[pronoun.head].sentence
+        return not before or here - self._reading.tokens[before[-1].head].sentence <= WINDOW
+
+    def _resumes(self, mention: Mention, number: int) -> bool:
+        """Return whether a definite noun begins an entity although it may be a person mentioned before."""
+        first = self._entities[number].mentions[0] is mention
+        children = self._reading.children[mention.head]
+        definite = any(self._reading.lower(c) in DEFINITE for c in children)
+        return first and definite and any(
+            entity.mentions[0].start < mention.start and _agrees(entity, mention.gender)
+            for n, entity in enumerate(self._entities)
+            if n != number
+        )
+
+
+def _agrees(entity: Entity, gender: Gender | None) -> bool:
+    return gender is None or not entity.genders or entity.genders == {gender}
+
+
+def sentences(reading: ParsedText, person: Person) -> set[int]:
+    """Return the sentences in which ``person`` is mentioned."""
+    return {reading.tokens[mention.head].sentence for mention in person.mentions}
