@@ -47,7 +47,8 @@ CASES: Mapping[str, Column] = {
     "valid": Column("true or false", "Whether the case passed the suite's checks."),
     "reason": Column("text", "Why the case was discarded; null where it is valid."),
     "substitutions": Column(
-        "list of substitutions", "What was replaced: `attribute`, `source` and `target` of each substitution, its `operation` (exchange,"
+        "list of substitutions",
+        "What was replaced: `attribute`, `source` and `target` of each substitution, its `operation` (exchange,"
         " insertion or removal), and the groups that it leaves and enters, `source_group` and `target_group`.",
     ),
     "traits": Column(

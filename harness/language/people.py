@@ -34,7 +34,12 @@ class People:
         """Return the singular noun of which ``word`` is the plural, or None."""
         if word in self.plurals:
             return self.plurals[word]
-        stems = (word.removesuffix("s"), word.removesuffix("es"), re.sub("ies$", "y", word), re.sub("men$", "man", word))
+        stems = (
+            word.removesuffix("s"),
+            word.removesuffix("es"),
+            re.sub("ies$", "y", word),
+            re.sub("men$", "man", word),
+        )
         return next((stem for stem in stems if stem != word and stem in self.nouns), None)
 
     def person(self, word: str) -> bool:
@@ -67,7 +72,9 @@ def people() -> People:
 
 def _pattern(phrases: list[str]) -> re.Pattern[str]:
     either = "|".join(
-        r"\W+".join(r"[\w'’]+" if word == "*" else re.escape(word).replace("'", "['’]") for word in phrase.split())
+        r"\W+".join(
+            r"[\w'’]+" if word == "*" else re.escape(word).replace("'", "['’]") for word in phrase.split()
+        )
         for phrase in sorted(phrases, key=len, reverse=True)
     )
     return re.compile(rf"(?<![\w-])(?:{either})(?![\w-])", re.IGNORECASE)

@@ -23,11 +23,15 @@ PREDICATES = frozenset({"acomp", "attr", "oprd"})
 SUBJECTS = frozenset({"nsubj", "nsubjpass"})
 OUTSIDE = frozenset({"intj", "npadvmod", "vocative", "dep"})
 DETERMINERS = frozenset({"det", "poss", "nummod", "predet"})
-PERSONAL = frozenset({"i", "we", "you", "he", "she", "they", "who", "everyone", "someone", "anyone", "nobody"})
+PERSONAL = frozenset(
+    {"i", "we", "you", "he", "she", "they", "who", "everyone", "someone", "anyone", "nobody"}
+)
 LEGAL_DETERMINERS = frozenset({"any", "no", "such", "each", "every", "other", "another"})
 NOUN_TAGS = frozenset({"NN", "NNS", "NNP", "NNPS"})
 PLURAL_TAGS = frozenset({"NNS", "NNPS"})
-_LEGAL = re.compile(r"\b(?:corporations?|partnerships?|entity|entities|firms?|Persons?|hereto|thereof|hereof)\b")
+_LEGAL = re.compile(
+    r"\b(?:corporations?|partnerships?|entity|entities|firms?|Persons?|hereto|thereof|hereof)\b"
+)
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,11 @@ class Meaning:
     def described(self, span: Span) -> int | None:
         """Return the head token of the person that the word at ``span`` describes; None if it is nobody."""
         first, last = self.reading.at(span[0]), self.reading.at(span[1] - 1)
-        if first is None or last is None or any(low < span[1] and span[0] < high for low, high in self.untouchable):
+        if (
+            first is None
+            or last is None
+            or any(low < span[1] and span[0] < high for low, high in self.untouchable)
+        ):
             return None
         if first in self.names:
             return self._titled(first)
@@ -70,7 +78,9 @@ class Meaning:
     def _titled(self, first: int) -> int | None:
         """Return the name after a title that expresses a gender."""
         mention = self.names[first]
-        return mention.head if mention.title and self.reading.tokens[first].start == mention.title[0] else None
+        return (
+            mention.head if mention.title and self.reading.tokens[first].start == mention.title[0] else None
+        )
 
     def _in_name(self, first: int, last: int) -> bool:
         """Return whether the word is part of a capitalised run, such as the title of a work."""
@@ -79,17 +89,26 @@ class Meaning:
         neighbours = [
             index
             for index in (first - 1, last + 1)
-            if 0 <= index < len(self.reading.tokens) and self.reading.tokens[index].sentence == self.reading.tokens[first].sentence
+            if 0 <= index < len(self.reading.tokens)
+            and self.reading.tokens[index].sentence == self.reading.tokens[first].sentence
         ]
         if not self.reading.word(first)[:1].isupper():
-            return any(self._capital(index) and index not in self.names and index == last + 1 for index in neighbours)
+            return any(
+                self._capital(index) and index not in self.names and index == last + 1 for index in neighbours
+            )
         if self._starts(first):
             return any(self._capital(index) and index not in self.names for index in neighbours)
-        lexical = self.reading.tokens[first].tag in NAME_TAGS | {"JJ"} and self.reading.word(first) not in self.words.nouns
+        lexical = (
+            self.reading.tokens[first].tag in NAME_TAGS | {"JJ"}
+            and self.reading.word(first) not in self.words.nouns
+        )
         demonym = lexical and not self.words.person(self.reading.lower(first))
         if not demonym:
             return True
-        return any(self._capital(index) and index not in self.names and not self._starts(index) for index in neighbours)
+        return any(
+            self._capital(index) and index not in self.names and not self._starts(index)
+            for index in neighbours
+        )
 
     def _shouted(self, index: int) -> bool:
         word = self.reading.word(index)
@@ -97,7 +116,11 @@ class Meaning:
 
     def _capital(self, index: int) -> bool:
         word = self.reading.word(index)
-        return word[:1].isupper() and word not in ("I", "A") and self.reading.tokens[index].tag not in ("PRP", "PRP$")
+        return (
+            word[:1].isupper()
+            and word not in ("I", "A")
+            and self.reading.tokens[index].tag not in ("PRP", "PRP$")
+        )
 
     def _starts(self, index: int) -> bool:
         """Return whether the token opens its sentence, quotation marks aside."""
@@ -124,13 +147,17 @@ class Meaning:
         determined = self._determined(last, first)
         plural = token.tag in PLURAL_TAGS or self.words.singular(word) is not None
         if plural:
-            return not (self.reading.word(last)[:1].isupper() and self._of_nation(last)) and not self._of_people(last)
+            return not (
+                self.reading.word(last)[:1].isupper() and self._of_nation(last)
+            ) and not self._of_people(last)
         if self.words.person(word) and self.reading.word(last)[:1].islower():
             return determined or word in KINSHIP or token.dep in ("appos", "compound")
-        return determined and token.dep not in ("pobj",) or (determined and self._indefinite(last))
+        return (determined and token.dep not in ("pobj",)) or (determined and self._indefinite(last))
 
     def _determined(self, last: int, first: int) -> bool:
-        return any(self.reading.tokens[c].dep in DETERMINERS and c < first for c in self.reading.children[last])
+        return any(
+            self.reading.tokens[c].dep in DETERMINERS and c < first for c in self.reading.children[last]
+        )
 
     def _indefinite(self, last: int) -> bool:
         children = {self.reading.lower(c) for c in self.reading.children[last]}
@@ -140,7 +167,9 @@ class Meaning:
         """Return whether a definite plural stands for a nation: *the Germans*."""
         children = self.reading.children[last]
         definite = any(self.reading.lower(c) == "the" for c in children)
-        return definite and not any(self.reading.tokens[c].dep in ("relcl", "acl", "nummod") for c in children)
+        return definite and not any(
+            self.reading.tokens[c].dep in ("relcl", "acl", "nummod") for c in children
+        )
 
     def _of_people(self, last: int) -> bool:
         """Return whether *people* means a nation: *the people of Spain*."""
@@ -148,7 +177,8 @@ class Meaning:
             return False
         children = self.reading.children[last]
         named = any(
-            self.reading.lower(c) == "of" and any(self.reading.tokens[o].tag in NAME_TAGS for o in self.reading.children[c])
+            self.reading.lower(c) == "of"
+            and any(self.reading.tokens[o].tag in NAME_TAGS for o in self.reading.children[c])
             for c in children
         )
         return named or self.reading.tokens[last].dep == "ROOT"
@@ -159,9 +189,15 @@ class Meaning:
         if after >= len(self.reading.tokens) or after in self.names:
             return False
         token = self.reading.tokens[after]
-        return (token.tag in NOUN_TAGS and token.dep not in ("npadvmod", "appos") and token.head == last) or (
-            token.tag in NOUN_TAGS and self.reading.tokens[last].head == after and self.reading.tokens[last].dep in MODIFIERS
-        ) or self.reading.word(after) in ("-", "/")
+        return (
+            (token.tag in NOUN_TAGS and token.dep not in ("npadvmod", "appos") and token.head == last)
+            or (
+                token.tag in NOUN_TAGS
+                and self.reading.tokens[last].head == after
+                and self.reading.tokens[last].dep in MODIFIERS
+            )
+            or self.reading.word(after) in ("-", "/")
+        )
 
     def _legal_person(self, last: int) -> bool:
         if self.legal or self.reading.lower(last) == "persons":
@@ -193,7 +229,9 @@ class Meaning:
             return False
         if word in ("person", "persons") and self._legal_person(head):
             return False
-        return token.tag in NOUN_TAGS and not (token.dep in MODIFIERS and token.head > head and token.head not in self.names)
+        return token.tag in NOUN_TAGS and not (
+            token.dep in MODIFIERS and token.head > head and token.head not in self.names
+        )
 
     def _subject(self, subject: int) -> bool:
         return self.reading.lower(subject) in PERSONAL or self._person(subject)

@@ -61,7 +61,8 @@ class Persons:
     @cached_property
     def _mentions(self) -> list[tuple[Mention, int]]:
         return sorted(
-            ((m, n) for n, entity in enumerate(self._entities) for m in entity.mentions), key=lambda pair: pair[0].start
+            ((m, n) for n, entity in enumerate(self._entities) for m in entity.mentions),
+            key=lambda pair: pair[0].start,
         )
 
     def _doubts(self) -> Iterator[int]:
@@ -76,8 +77,11 @@ class Persons:
             elif mention.kind == "nominal" and mention.gender and self._resumes(mention, number):
                 yield number
                 yield from (
-                    n for n, entity in enumerate(self._entities)
-                    if n != number and _agrees(entity, mention.gender) and entity.mentions[0].start < mention.start
+                    n
+                    for n, entity in enumerate(self._entities)
+                    if n != number
+                    and _agrees(entity, mention.gender)
+                    and entity.mentions[0].start < mention.start
                 )
         for number, entity in enumerate(self._entities):
             if len(entity.genders) > 1 or any(left_over(self._reading, entity.mentions)):
@@ -87,7 +91,11 @@ class Persons:
         """Yield the other entities that ``pronoun`` might refer to."""
         here = self._reading.tokens[pronoun.head].sentence
         for mention, other in self._mentions:
-            if other == number or not _agrees(self._entities[other], pronoun.gender) or mention.start > pronoun.start:
+            if (
+                other == number
+                or not _agrees(self._entities[other], pronoun.gender)
+                or mention.start > pronoun.start
+            ):
                 continue
             contains = mention.kind == "nominal" and mention.start <= pronoun.start < mention.end
             if not contains and here - self._reading.tokens[mention.head].sentence <= WINDOW:
@@ -98,7 +106,9 @@ class Persons:
         """The tokens of animals and of names that were not recognised."""
         reading = self._reading
         mentions = [mention for mention, _ in self._mentions]
-        tokens = [index for start, _ in strangers(reading, mentions) if (index := reading.at(start)) is not None]
+        tokens = [
+            index for start, _ in strangers(reading, mentions) if (index := reading.at(start)) is not None
+        ]
         return tokens + [i for i in range(len(reading.tokens)) if self._animal(i)]
 
     def _animal(self, index: int) -> bool:
@@ -108,7 +118,8 @@ class Persons:
     def _stranger(self, pronoun: Mention, others: Sequence[int]) -> bool:
         here = self._reading.tokens[pronoun.head].sentence
         return any(
-            self._reading.tokens[i].start < pronoun.start and here - self._reading.tokens[i].sentence <= WINDOW
+            self._reading.tokens[i].start < pronoun.start
+            and here - self._reading.tokens[i].sentence <= WINDOW
             for i in others
         )
 
@@ -123,10 +134,14 @@ class Persons:
         first = self._entities[number].mentions[0] is mention
         children = self._reading.children[mention.head]
         definite = any(self._reading.lower(c) in DEFINITE for c in children)
-        return first and definite and any(
-            entity.mentions[0].start < mention.start and _agrees(entity, mention.gender)
-            for n, entity in enumerate(self._entities)
-            if n != number
+        return (
+            first
+            and definite
+            and any(
+                entity.mentions[0].start < mention.start and _agrees(entity, mention.gender)
+                for n, entity in enumerate(self._entities)
+                if n != number
+            )
         )
 
 

@@ -52,9 +52,7 @@ class HinterOptions(Options):
     meaning: Literal["person", "off"] = Field(
         default="person", description="Change a word only where it describes a person; off: anywhere."
     )
-    like_the_paper: bool = Field(
-        default=False, description="As published: --consistency word --meaning off."
-    )
+    like_the_paper: bool = Field(default=False, description="As published: --consistency word --meaning off.")
     include_discarded: Annotated[bool, Flag("--include-discarded/--valid-only")] = Field(
         default=False, description="Also ask about discarded mutants, to measure the effect of the invariant."
     )

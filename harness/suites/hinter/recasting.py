@@ -119,7 +119,9 @@ class RecastText:
         for name, terms in occurrences.items():
             attribute = self._lexicon.attributes[name]
             places = [
-                Place(name, term, span, self._described(span)) for term, spans in terms.items() for span in spans
+                Place(name, term, span, self._described(span))
+                for term, spans in terms.items()
+                for span in spans
             ]
             result.left += _left(NOT_A_PERSON, [place for place in places if place.head is None])
             variations: list[Variation] = []
@@ -148,7 +150,11 @@ class RecastText:
         for place in places:
             if any(not self._is_gendered(e) for e in self._exchanges(attribute, place)):
                 terms.setdefault(place.term, []).append(place)
-        exchanged = [t for t, its in terms.items() if any(e.operation != "insertion" for e in self._exchanges(attribute, its[0]))]
+        exchanged = [
+            t
+            for t, its in terms.items()
+            if any(e.operation != "insertion" for e in self._exchanges(attribute, its[0]))
+        ]
         if person.single and len(exchanged) > 1:
             left += _left(UNCLEAR, [place for term in exchanged for place in terms[term]])
             terms = {term: its for term, its in terms.items() if term not in exchanged}
@@ -168,14 +174,19 @@ class RecastText:
         ]
 
     def _plural(self, index: int) -> bool:
-        return self._reading.tokens[index].tag in ("NNS", "NNPS") or self._words.singular(self._reading.lower(index)) is not None
+        return (
+            self._reading.tokens[index].tag in ("NNS", "NNPS")
+            or self._words.singular(self._reading.lower(index)) is not None
+        )
 
     # --- gender
 
     def _is_gendered(self, exchange: Exchange) -> bool:
-        return self._gender(exchange.source, exchange.source_group) != self._gender(
-            exchange.target, exchange.target_group
-        ) and self._gender(exchange.target, exchange.target_group) is not None
+        return (
+            self._gender(exchange.source, exchange.source_group)
+            != self._gender(exchange.target, exchange.target_group)
+            and self._gender(exchange.target, exchange.target_group) is not None
+        )
 
     def _gender(self, word: str, group: str) -> Gender | None:
         if group in ("male", "female"):
@@ -210,7 +221,9 @@ class RecastText:
             return COORDINATION
         if self._denied(edits, person, "gender"):
             return CONTRADICTION
-        exchange = next(e for place in places for e in self._exchanges(attribute, place) if self._is_gendered(e))
+        exchange = next(
+            e for place in places for e in self._exchanges(attribute, place) if self._is_gendered(e)
+        )
         return self._variation(attribute.name, edits, exchange, (gender, OTHER[gender]))
 
     def _stated(self, attribute: Attribute, places: Sequence[Place]) -> Gender | None:
@@ -244,7 +257,11 @@ class RecastText:
         """Return what must change at one mention; None where it cannot follow."""
         token = self._reading.tokens[mention.head]
         if mention.kind == "pronoun":
-            return {(token.start, token.end): pronoun(FORMS[OTHER[gender]], pronoun_slot(self._reading, mention.head))}
+            return {
+                (token.start, token.end): pronoun(
+                    FORMS[OTHER[gender]], pronoun_slot(self._reading, mention.head)
+                )
+            }
         if mention.kind == "nominal":
             return self._of_noun(attribute, mention, gender)
         return self._of_name(attribute, mention, gender)
@@ -277,7 +294,8 @@ class RecastText:
     def _surname(self, word: str) -> bool:
         """Return whether the text has ``word`` after a first name or a title."""
         return any(
-            word in self._text[m.start : m.end].split()[1:] or (m.title and self._text[m.start : m.end] == word)
+            word in self._text[m.start : m.end].split()[1:]
+            or (m.title and self._text[m.start : m.end] == word)
             for m in self._meaning.names.values()
         )
 
@@ -294,7 +312,9 @@ class RecastText:
             return
         for exchange in exchanges:
             edits = self._inserted(first, exchange) if exchange in inserting else None
-            spans = {first.span: exchange.target} if edits else {place.span: exchange.target for place in places}
+            spans = (
+                {first.span: exchange.target} if edits else {place.span: exchange.target for place in places}
+            )
             if self._denied(spans, person, exchange.target.split()[0].lower()):
                 left += _left(CONTRADICTION, places[:1])
                 continue
@@ -307,7 +327,9 @@ class RecastText:
         written = self._text[start:end]
         if before.strip():
             word = before.strip()
-            new = carry_case(written, exchange.source, f"{word} {written.lower()}", begins_sentence(self._text, start))
+            new = carry_case(
+                written, exchange.source, f"{word} {written.lower()}", begins_sentence(self._text, start)
+            )
             word = new[: len(word)]
             article = article_edit(self._text, start, written, word)
             edits = [article, Edit(start, start, f"{word} ")]
@@ -345,7 +367,13 @@ class RecastText:
 
     def _plain(self, span: Span, exchange: Exchange) -> str:
         written = self._text[slice(*span)]
-        return exchange.source if written.lower() == exchange.source.lower() else written.lower() if not written.istitle() or begins_sentence(self._text, span[0]) else written
+        return (
+            exchange.source
+            if written.lower() == exchange.source.lower()
+            else written.lower()
+            if not written.istitle() or begins_sentence(self._text, span[0])
+            else written
+        )
 
     def _heads(self, span: Span) -> str:
         head = self._meaning.described(span)
@@ -378,10 +406,7 @@ class RecastText:
                 return True
             sentence = self._reading.tokens[index].sentence
             nouns = not paradigm(target)
-            if nouns and any(
-                self._reading.lower(i) == target.lower()
-                for i in self._sentence(sentence)
-            ):
+            if nouns and any(self._reading.lower(i) == target.lower() for i in self._sentence(sentence)):
                 return True
         return False
 
@@ -398,7 +423,15 @@ class RecastText:
             waiting += [c for c in self._reading.children[current] if self._reading.tokens[c].dep == "conj"]
         tokens = len(self._reading.tokens)
         for joint, other in ((index + 1, index + 2), (index - 1, index - 2)):
-            if 0 <= other < tokens and self._reading.lower(joint) in ("/", "or", "and", "&", "vs", "vs.", "-"):
+            if 0 <= other < tokens and self._reading.lower(joint) in (
+                "/",
+                "or",
+                "and",
+                "&",
+                "vs",
+                "vs.",
+                "-",
+            ):
                 yield other
 
     def _gender_at(self, index: int) -> Gender | None:

@@ -168,7 +168,9 @@ class Hinter(Suite):
         for each in left:
             dictionary = self.lexicon.attributes[each.attribute]
             applied = of_term(match.document.text, dictionary, each.term, each.spans, tag)
-            by_attribute.setdefault(each.attribute, []).extend((variation, each.reason) for variation in applied)
+            by_attribute.setdefault(each.attribute, []).extend(
+                (variation, each.reason) for variation in applied
+            )
         return [pair for pairs in by_attribute.values() for pair in pairs[: self.max_pairs]]
 
     def _prepared(self, match: _Matched, candidates: Variations, left: Sequence[_Left]) -> _Prepared:
