@@ -43,9 +43,12 @@ class Meaning:
     untouchable: Sequence[Span]
     names: dict[int, Mention]
     legal: bool
+    demonyms: frozenset[str]
 
     @classmethod
-    def of(cls, reading: ParsedText, mentions: Iterable[Mention], words: People) -> Meaning:
+    def of(
+        cls, reading: ParsedText, mentions: Iterable[Mention], words: People, demonyms: frozenset[str]
+    ) -> Meaning:
         """Prepare the decisions on ``reading``, in which ``mentions`` refer to single persons."""
         fixed = [*quotations(reading.text), *words.fixed(reading.text)]
         names = {
@@ -54,7 +57,7 @@ class Meaning:
             if mention.kind == "name"
             for index in _between(reading, mention.title[0] if mention.title else mention.start, mention.end)
         }
-        return cls(reading, words, fixed, names, _LEGAL.search(reading.text) is not None)
+        return cls(reading, words, fixed, names, _LEGAL.search(reading.text) is not None, demonyms)
 
     def described(self, span: Span) -> int | None:
         """Return the head token of the person that the word at ``span`` describes; None if it is nobody."""
@@ -93,9 +96,7 @@ class Meaning:
             and self.reading.tokens[index].sentence == self.reading.tokens[first].sentence
         ]
         if not self.reading.word(first)[:1].isupper():
-            return any(
-                self._capital(index) and index not in self.names and index == last + 1 for index in neighbours
-            )
+            return False
         if self._starts(first):
             return any(self._capital(index) and index not in self.names for index in neighbours)
         lexical = (
@@ -140,7 +141,7 @@ class Meaning:
     def _names_person(self, first: int, last: int) -> bool:
         """Return whether a noun stands for one person or several."""
         token, word = self.reading.tokens[last], self.reading.lower(last)
-        if token.dep in OUTSIDE or self._next_noun(last):
+        if token.dep in OUTSIDE or self._next_noun(last) or self._exclaimed(last) or self._named(last):
             return False
         if word in ("person", "persons") and self._legal_person(last):
             return False
@@ -153,6 +154,34 @@ class Meaning:
         if self.words.person(word) and self.reading.word(last)[:1].islower():
             return determined or word in KINSHIP or token.dep in ("appos", "compound")
         return (determined and token.dep not in ("pobj",)) or (determined and self._indefinite(last))
+
+    def _exclaimed(self, last: int) -> bool:
+        """Return whether the noun addresses somebody: *geez, people.*"""
+        if self.reading.children[last] and any(c < last for c in self.reading.children[last]):
+            return False
+        before = self.reading.word(last - 1) if last else "."
+        after = self.reading.word(last + 1) if last + 1 < len(self.reading.tokens) else "."
+        return before in (",", ".", "!", "?", "-", "...") and after in (",", ".", "!", "?", "...", ";")
+
+    def _named(self, last: int) -> bool:
+        """Return whether the noun is part of a name (*the Coen brothers*) or has one (*an actress like Eva Ray*)."""
+        for child in self.reading.children[last]:
+            token = self.reading.tokens[child]
+            if (
+                child < last
+                and token.dep in MODIFIERS
+                and token.tag in NAME_TAGS
+                and not self._demonym(child)
+            ):
+                return True
+            if self.reading.lower(child) in ("like", "as") and any(
+                self.reading.tokens[c].tag in NAME_TAGS for c in self.reading.children[child]
+            ):
+                return True
+        return False
+
+    def _demonym(self, index: int) -> bool:
+        return self.reading.word(index) in self.demonyms
 
     def _determined(self, last: int, first: int) -> bool:
         return any(

@@ -18,6 +18,7 @@ from harness.language.person_names import left_over, strangers
 from harness.language.persons import Gender, Mention
 
 WINDOW = 2  # sentences back in which another person may be meant
+REFLEXIVES = frozenset({"himself", "herself"})
 DEFINITE = frozenset({"the", "this", "that"})
 
 
@@ -97,8 +98,8 @@ class Persons:
                 or mention.start > pronoun.start
             ):
                 continue
-            contains = mention.kind == "nominal" and mention.start <= pronoun.start < mention.end
-            if not contains and here - self._reading.tokens[mention.head].sentence <= WINDOW:
+            owned = mention.kind == "nominal" and pronoun.head in self._reading.children[mention.head]
+            if not owned and here - self._reading.tokens[mention.head].sentence <= WINDOW:
                 yield other
 
     @cached_property

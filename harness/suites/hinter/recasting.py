@@ -7,7 +7,7 @@ name with it; any other changes its own word at every mention of that person, or
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -70,17 +70,29 @@ class Recaster:
     def __init__(self, lexicon: Lexicon, words: People | None = None) -> None:
         self._lexicon = lexicon
         self._words = words or people()
+        self._demonyms = frozenset(
+            part
+            for attribute in lexicon.attributes.values()
+            for word in attribute.words
+            for part in word.split()
+            if part[:1].isupper()
+        )
 
     def text(self, resolution: Resolution, meaning: Literal["person", "off"] = "person") -> RecastText:
         """Prepare a resolved text; with ``meaning`` off, words that describe nobody change, too."""
-        return RecastText(self._lexicon, self._words, resolution, meaning)
+        return RecastText(self._lexicon, self._words, self._demonyms, resolution, meaning)
 
 
 class RecastText:
     """One text on its way to its variations."""
 
     def __init__(
-        self, lexicon: Lexicon, words: People, resolution: Resolution, meaning: Literal["person", "off"]
+        self,
+        lexicon: Lexicon,
+        words: People,
+        demonyms: frozenset[str],
+        resolution: Resolution,
+        meaning: Literal["person", "off"],
     ) -> None:
         self._anything = meaning == "off"
         self._lexicon = lexicon
@@ -88,7 +100,7 @@ class RecastText:
         self._reading: ParsedText = resolution.reading
         self._text = resolution.reading.text
         mentions = [m for entity in resolution.entities if entity.person for m in entity.mentions]
-        self._meaning = Meaning.of(self._reading, mentions, words)
+        self._meaning = Meaning.of(self._reading, mentions, words, demonyms)
         self._persons = Persons(resolution, words)
 
     def tag(self, offset: int) -> str | None:
@@ -118,6 +130,7 @@ class RecastText:
         result = Recast()
         for name, terms in occurrences.items():
             attribute = self._lexicon.attributes[name]
+            terms = {term: spans for term, spans in terms.items() if not _of_words(attribute, term)}
             places = [
                 Place(name, term, span, self._described(span))
                 for term, spans in terms.items()
@@ -130,11 +143,34 @@ class RecastText:
                 if place.head is not None:
                     person = self._persons.of(place.head)
                     by_person.setdefault(person.key, (person, []))[1].append(place)
-            for person, its_places in by_person.values():
+            for person, its_places in self._settled(by_person.values(), result.left):
                 variations += self._of_person(attribute, person, its_places, result.left)
             if variations:
                 result.variations[name] = _told_apart(variations)
         return result
+
+    def _settled(
+        self, by_person: Collection[tuple[Person, list[Place]]], left: list[Left]
+    ) -> Iterator[tuple[Person, list[Place]]]:
+        """Yield persons with their places, without a term that a group shares with others: perhaps the same."""
+        holders: dict[str, list[Person]] = {}
+        for person, places in by_person:
+            for term in dict.fromkeys(place.term for place in places):
+                holders.setdefault(term, []).append(person)
+        shared = {
+            term
+            for term, persons in holders.items()
+            if len(persons) > 1 and not all(p.single for p in persons) and not self._nouns(term)
+        }
+        for person, places in by_person:
+            left += _left(UNCLEAR, [place for place in places if place.term in shared])
+            own = [place for place in places if place.term not in shared]
+            if own:
+                yield person, own
+
+    def _nouns(self, term: str) -> bool:
+        """Return whether a term is a noun or a pronoun, whose places are one group or person each."""
+        return paradigm(term) is not None or self._words.person(term.lower())
 
     def _of_person(
         self, attribute: Attribute, person: Person, places: Sequence[Place], left: list[Left]
@@ -165,7 +201,7 @@ class RecastText:
         """Return the exchanges of a term that fit its form where it stands."""
         last = self._reading.at(place.span[1] - 1)
         noun = last == place.head and last is not None and not paradigm(self._reading.lower(last))
-        plural = noun and self._plural(last)
+        plural = noun and last is not None and self._plural(last)
         allowed = {None, "nouns" if plural else "noun"} if noun else {None, "adjective", "pronoun", "title"}
         return [
             exchange
@@ -441,8 +477,11 @@ class RecastText:
     def _joined(self, places: Sequence[Place]) -> bool:
         """Return whether a described noun is coordinated with one of the other gender."""
         for place in places:
-            if place.head is None:
+            last = self._reading.at(place.span[1] - 1)
+            if place.head is None or last is None:
                 continue
+            if last != place.head and any(True for _ in self._conjuncts(last)):
+                return True
             gender = self._gender_at(place.head)
             others = {self._gender_at(i) for i in self._conjuncts(place.head)}
             if gender and OTHER[gender] in others and self._reading.at(place.span[1] - 1) == place.head:
@@ -463,6 +502,11 @@ class RecastText:
 
     def _sentence(self, number: int) -> list[int]:
         return [i for i, token in enumerate(self._reading.tokens) if token.sentence == number]
+
+
+def _of_words(attribute: Attribute, term: str) -> bool:
+    """Return whether every exchange of ``term`` is one of words alone, which no person's attribute changes."""
+    return all(exchange.word_only for exchange in attribute.exchanges[term])
 
 
 def _left(reason: Reason, places: Sequence[Place]) -> list[Left]:

@@ -86,7 +86,7 @@ class Hinter(Suite):
             "parser": self.parser.name if self.parser else "none",
             "lexicon": self.lexicon.digest,
         }
-        return identity | ({"persons": self.resolver.name} if self.resolver else {})
+        return {**identity, "persons": self.resolver.name} if self.resolver else identity
 
     @property
     def settings(self) -> JsonObject:
@@ -146,11 +146,11 @@ class Hinter(Suite):
             text = self.recaster.text(resolution, self.meaning)
             if self.consistency == "person":
                 recast = text.recast(match.occurrences)
-                left = [*recast.left]
-                prepared.append(self._prepared(match, recast.variations, self._left(match, left, text.tag)))
+                left = self._left(match, recast.left, text.tag)
+                prepared.append(self._prepared(match, recast.variations, left))
             else:
-                match.occurrences, left = text.about_persons(match.occurrences)
-                prepared.append(self._by_pair(match, text.tag, self._left(match, left, text.tag)))
+                match.occurrences, others = text.about_persons(match.occurrences)
+                prepared.append(self._by_pair(match, text.tag, self._left(match, others, text.tag)))
         return prepared
 
     @cached_property
@@ -225,8 +225,8 @@ class _Prepared:
 
     def cases(self, order: int) -> Iterator[Case]:
         yield self._case("original", (), self.document.text, None)
-        for variation, reason in self.left:
-            yield self._case("atomic", (variation,), mutant(self.document.text, (variation,)), reason)
+        for variation, why in self.left:
+            yield self._case("atomic", (variation,), mutant(self.document.text, (variation,)), why)
         for mutation in mutations(self.variations, order):
             text = mutant(self.document.text, mutation)
             reason = self.invariant.reason(mutation, text) if self.invariant else None
