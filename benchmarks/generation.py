@@ -85,10 +85,8 @@ def published(share: float = 1.0) -> lexicon.Lexicon:
     thinner = {}
     for name, attribute in whole.attributes.items():
         kept = random.Random(0).sample(attribute.pairs, round(share * len(attribute.pairs)))
-        targets: dict[str, list[str]] = {}
-        for source, target in kept:
-            targets.setdefault(source, []).append(target)
-        thinner[name] = lexicon.Attribute(name, {s: tuple(t) for s, t in targets.items()}, {})
+        exchanges = lexicon.by_source(lexicon.Exchange(*pair, *pair) for pair in kept)
+        thinner[name] = lexicon.Attribute(name, exchanges, {})
     return lexicon.Lexicon(thinner, f"{share:.0%} of the published pairs")
 
 

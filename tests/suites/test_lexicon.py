@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from harness.errors import LexiconError
 from harness.suites import lexicon
 from harness.suites.hinter import pairs, validation
-from harness.suites.lexicon import Attribute, Lexicon
+from harness.suites.lexicon import Attribute, Exchange, Lexicon
 
 
 def attribute(*rows: tuple[str, str], case_sensitive: tuple[str, ...] = ()) -> Attribute:
@@ -84,6 +84,62 @@ def test_sets_groups_and_pairs_of_one_attribute_add_up() -> None:
     assert x.groups == {"one": ("a",), "two": ("b", "c")}
 
 
+def test_an_exchange_names_its_groups_and_what_its_words_are() -> None:
+    text = """
+    [[attribute.race.sets]]
+    form = "adjective"
+    groups = { african = ["African"], asian = ["Thai"] }
+    [[attribute.race.sets]]
+    form = "noun"
+    groups = { african = ["African"], asian = ["Thai"], other = ["Briton"] }
+    [[attribute.race.sets]]
+    form = "noun"
+    groups = { african = ["African"], asian = ["Thai"] }
+    """
+    race = lexicon.parse(text).attributes["race"]
+    assert race.exchanges["African"] == (
+        Exchange("African", "Thai", "african", "asian", "adjective"),
+        Exchange("African", "Thai", "african", "asian", "noun"),
+        Exchange("African", "Briton", "african", "other", "noun"),
+    )
+    assert race.targets["African"] == ("Thai", "Briton")
+
+
+def test_form_and_limits_of_an_attribute_hold_for_its_own_groups_and_pairs() -> None:
+    text = """
+    [attribute.job]
+    form = "noun"
+    word_only = true
+    groups = { male = ["guard"], female = ["nurse"] }
+    pairs = [["cook", "chef"]]
+    [[attribute.job.sets]]
+    groups = { male = ["he"], female = ["she"] }
+    """
+    job = lexicon.parse(text).attributes["job"]
+    assert job.exchanges["guard"] == (Exchange("guard", "nurse", "male", "female", "noun", word_only=True),)
+    assert job.exchanges["cook"] == (Exchange("cook", "chef", "cook", "chef", "noun", word_only=True),)
+    assert job.exchanges["he"] == (Exchange("he", "she", "male", "female", None, word_only=False),)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "operation"),
+    [
+        ("women", "disabled women", "insertion"),
+        ("women", "women with mental illness", "insertion"),
+        ("Women", "trans women", "insertion"),
+        ("disabled women", "women", "removal"),
+        ("disabled women", "women with mental illness", "exchange"),
+        ("old women", "women old", "exchange"),
+        ("man", "woman", "exchange"),
+        ("father", "father-in-law", "exchange"),
+    ],
+)
+def test_the_operation_of_an_exchange_follows_from_its_words(
+    source: str, target: str, operation: str
+) -> None:
+    assert Exchange(source, target, "one", "two").operation == operation
+
+
 FAULTS = {
     "not TOML": ("attribute = [", "not valid TOML"),
     "nothing": ("", "no [attribute.NAME] table"),
@@ -92,6 +148,19 @@ FAULTS = {
     "unknown key at the top": ("[atribute.x]", "'atribute'"),
     "one attribute is no table": ("attribute.x = 3", "attribute.x must be a table"),
     "unknown key": ("attribute.x.pair = []", "attribute.x: unknown key 'pair'"),
+    "unknown form": (
+        "[[attribute.x.sets]]\nform = 'verb'\ngroups = { a = ['a'], b = ['b'] }",
+        "attribute.x.sets[1]: form 'verb' is not one of adjective, noun, nouns, pronoun, title, state, name",
+    ),
+    "form of groups": (
+        "attribute.x = { form = 1, groups = { a = ['a'], b = ['b'] } }",
+        "attribute.x.groups: form 1 is not one of adjective",
+    ),
+    "form of pairs": ("attribute.x = { form = [], pairs = [['a', 'b']] }", "attribute.x: form [] is not"),
+    "word_only is no truth value": (
+        "[[attribute.x.sets]]\nword_only = 'yes'\ngroups = { a = ['a'], b = ['b'] }",
+        "attribute.x.sets[1]: word_only must be true or false, not 'yes'",
+    ),
     "empty": ("[attribute.x]", "attribute.x is empty"),
     "empty groups": ("attribute.x.groups = { a = [], b = [] }", "attribute.x is empty"),
     "one group": ("attribute.x.groups = { a = ['man'] }", "attribute.x is empty"),
@@ -167,6 +236,8 @@ def test_the_digest_covers_what_the_dictionaries_do_and_no_more() -> None:
     assert base != digest("attribute.x.pairs = [['a', 'b']]")
     assert base != digest("attribute.y.pairs = [['a', 'b'], ['b', 'a']]")
     assert base != digest("attribute.x = { pairs = [['a', 'b'], ['b', 'a']], case_sensitive = ['a'] }")
+    assert base != digest("attribute.x = { pairs = [['a', 'b'], ['b', 'a']], word_only = true }")
+    assert base != digest("attribute.x = { pairs = [['a', 'b'], ['b', 'a']], form = 'noun' }")
 
 
 # Finding
