@@ -147,6 +147,8 @@ class Meaning:
             return False
         determined = self._determined(last, first)
         plural = token.tag in PLURAL_TAGS or self.words.singular(word) is not None
+        if plural and token.dep == "poss":
+            return False  # the girls' school
         if plural:
             return not (
                 self.reading.word(last)[:1].isupper() and self._of_nation(last)
@@ -205,11 +207,7 @@ class Meaning:
         if self.reading.lower(last) != "people":
             return False
         children = self.reading.children[last]
-        named = any(
-            self.reading.lower(c) == "of"
-            and any(self.reading.tokens[o].tag in NAME_TAGS for o in self.reading.children[c])
-            for c in children
-        )
+        named = any(self.reading.lower(c) == "of" for c in children)
         return named or self.reading.tokens[last].dep == "ROOT"
 
     def _next_noun(self, last: int) -> bool:
@@ -241,7 +239,7 @@ class Meaning:
             last = token.head
             token = self.reading.tokens[last]
         if token.dep in MODIFIERS and token.head > last:
-            return token.head if self._person(token.head) else None
+            return token.head if token.head not in self.names and self._person(token.head) else None
         if token.dep in PREDICATES:
             subject = next(
                 (c for c in self.reading.children[token.head] if self.reading.tokens[c].dep in SUBJECTS), None

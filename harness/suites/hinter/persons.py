@@ -14,11 +14,14 @@ from functools import cached_property
 from harness.language.entities import Entity, Resolution
 from harness.language.parsed_text import ParsedText
 from harness.language.people import People
-from harness.language.person_names import left_over, strangers
+from harness.language.person_names import NAME_TAGS, left_over, strangers
 from harness.language.persons import Gender, Mention
 
 WINDOW = 2  # sentences back in which another person may be meant
 REFLEXIVES = frozenset({"himself", "herself"})
+PLAIN = frozenset("man woman guy gal boy girl lady gentleman fellow chap dude bloke lad lass".split())  # noqa: SIM905
+PLAYED = frozenset({"played", "portrayed", "performed", "voiced", "acted", "named", "called"})
+ANAPHORIC = frozenset({"both", "these", "those", "other", "two", "three", "four", "neither", "either"})
 DEFINITE = frozenset({"the", "this", "that"})
 
 
@@ -84,9 +87,70 @@ class Persons:
                     and _agrees(entity, mention.gender)
                     and entity.mentions[0].start < mention.start
                 )
+        yield from self._alike()
         for number, entity in enumerate(self._entities):
+            if any(self._named_elsewhere(m) for m in entity.mentions if m.kind == "nominal"):
+                yield number
             if len(entity.genders) > 1 or any(left_over(self._reading, entity.mentions)):
                 yield number
+
+    def _alike(self) -> Iterator[int]:
+        """Yield entities that nouns such as *man* name near to one another: perhaps the same person."""
+        plain = [
+            (m, n) for m, n in self._mentions if m.kind == "nominal" and self._reading.lower(m.head) in PLAIN
+        ]
+        for mention, number in plain:
+            here = self._reading.tokens[mention.head].sentence
+            for other, its_number in plain:
+                there = self._reading.tokens[other.head].sentence
+                if its_number != number and other.gender == mention.gender and abs(here - there) <= WINDOW:
+                    yield number
+
+    def _named_elsewhere(self, mention: Mention) -> bool:
+        """Return whether words beside a noun say who it is, without being mentions of the same person.
+
+        *His girl, Jada*; *the Baroness Emilia, a woman*; *Ted as a Russian guy*; *a son played by Joel*.
+        """
+        reading, head = self._reading, mention.head
+        token = reading.tokens[head]
+        number = self._number_of(head)
+        after = next(
+            (i for i in (head + 1, head + 2) if i < len(reading.tokens) and reading.word(i)[:1].isalnum()),
+            None,
+        )
+        if after is not None and reading.tokens[after].tag in NAME_TAGS and self._number_of(after) != number:
+            between = reading.text[token.end : reading.tokens[after].start].strip()
+            if between in ("", ",", "(", ":", "-") and reading.tokens[after].sentence == token.sentence:
+                return True
+        if token.dep in ("appos", "attr", "conj") and reading.tokens[token.head].tag in NAME_TAGS:
+            if self._number_of(token.head) != number:
+                return True
+        if token.dep == "attr" and any(
+            reading.tokens[c].tag in NAME_TAGS and self._number_of(c) != number
+            for c in reading.children[token.head]
+            if reading.tokens[c].dep in ("nsubj", "nsubjpass")
+        ):
+            return True
+        if token.dep == "pobj" and reading.lower(token.head) in ("as", "like"):
+            return True
+        return any(
+            reading.tokens[c].dep in ("acl", "relcl") and reading.lower(c) in PLAYED
+            for c in reading.children[head]
+        )
+
+    def _number_of(self, head: int) -> int | None:
+        return next((n for m, n in self._mentions if m.head == head), None)
+
+    def anaphoric(self, head: int) -> bool:
+        """Return whether a plural noun takes up persons mentioned before: *both men*, *these people*."""
+        children = {self._reading.lower(c) for c in self._reading.children[head] if c < head}
+        if children & ANAPHORIC:
+            return True
+        modified = any(
+            self._reading.tokens[c].dep in ("amod", "compound", "prep", "relcl", "acl", "poss")
+            for c in self._reading.children[head]
+        )
+        return "the" in children and not modified
 
     def _rivals(self, pronoun: Mention, number: int) -> Iterator[int]:
         """Yield the other entities that ``pronoun`` might refer to."""

@@ -16,6 +16,7 @@ from harness.language.entities import Resolution
 from harness.language.mentions import pronoun_slot
 from harness.language.parsed_text import ParsedText
 from harness.language.people import People, people
+from harness.language.person_names import NAME_TAGS
 from harness.language.persons import Gender, Mention
 from harness.language.surface import Edit, article_edit, begins_sentence, carry_case, paradigm, pronoun
 from harness.suites.hinter.given_names import counterpart
@@ -33,6 +34,33 @@ LEFT = frozenset({NOT_A_PERSON, UNCLEAR, COORDINATION, CONTRADICTION})
 
 GENDERS: dict[str, Gender] = {"masculine": "male", "feminine": "female"}
 FORMS: dict[Gender, str] = {"male": "he", "female": "she"}
+ADJECTIVES: dict[str, Gender] = {
+    "male": "male",
+    "female": "female",
+    "males": "male",
+    "females": "female",
+}
+HOMES: dict[str, tuple[str, ...]] = {
+    "French": ("France", "Paris"),
+    "British": ("Britain", "England", "London", "UK", "U.K.", "Scotland", "Wales"),
+    "English": ("England", "London", "Britain"),
+    "Dutch": ("Netherlands", "Holland", "Amsterdam"),
+    "Irish": ("Ireland", "Dublin"),
+    "Polish": ("Poland", "Warsaw"),
+    "Spanish": ("Spain", "Madrid"),
+    "Swedish": ("Sweden",),
+    "Danish": ("Denmark",),
+    "Welsh": ("Wales",),
+    "Scottish": ("Scotland",),
+    "Greek": ("Greece",),
+    "Swiss": ("Switzerland",),
+    "Thai": ("Thailand",),
+    "Turkish": ("Turkey", "Istanbul"),
+    "German": ("Germany", "Berlin"),
+    "Jewish": ("Israel",),
+    "Iraqi": ("Iraq", "Baghdad"),
+    "Chinese": ("China",),
+}
 OTHER: dict[Gender, Gender] = {"male": "female", "female": "male"}
 
 
@@ -235,8 +263,12 @@ class RecastText:
 
     def _regender(self, attribute: Attribute, person: Person, places: Sequence[Place]) -> Variation | Reason:
         """Return the change of a person's or a group's gender, or the reason for none."""
-        gender = person.gender or self._stated(attribute, places)
+        gender = person.gender or self._stated(places)
         if gender is None or not person.clear:
+            return UNCLEAR
+        if not person.single and any(
+            place.head is not None and self._persons.anaphoric(place.head) for place in places
+        ):
             return UNCLEAR
         edits: dict[Span, str] = {}
         for place in places:
@@ -262,9 +294,11 @@ class RecastText:
         )
         return self._variation(attribute.name, edits, exchange, (gender, OTHER[gender]))
 
-    def _stated(self, attribute: Attribute, places: Sequence[Place]) -> Gender | None:
-        """Return the gender of the terms themselves if they agree."""
-        genders = {self._gender_of(place, attribute) for place in places}
+    def _stated(self, places: Sequence[Place]) -> Gender | None:
+        """Return the gender that the words themselves express if they agree: *actors* may be of both."""
+        genders = {
+            self._words.gender(place.term.lower()) or ADJECTIVES.get(place.term.lower()) for place in places
+        }
         return next(iter(genders)) if len(genders) == 1 else None
 
     def _gender_of(self, place: Place, attribute: Attribute) -> Gender | None:
@@ -346,6 +380,12 @@ class RecastText:
         if self._joined(places):
             left += _left(COORDINATION, places)
             return
+        if not person.single and inserting and first.head is not None and self._persons.anaphoric(first.head):
+            left += _left(UNCLEAR, places)
+            return
+        if self._at_home(first.term):
+            left += _left(CONTRADICTION, places)
+            return
         for exchange in exchanges:
             edits = self._inserted(first, exchange) if exchange in inserting else None
             spans = (
@@ -355,6 +395,20 @@ class RecastText:
                 left += _left(CONTRADICTION, places[:1])
                 continue
             yield self._variation(attribute.name, spans, exchange, None, edits)
+
+    def _at_home(self, term: str) -> bool:
+        """Return whether the text names the country of a demonym, to which it ties the person."""
+        countries = HOMES.get(term, ())
+        return term[:1].isupper() and any(
+            self._reading.tokens[entity.first].tag in NAME_TAGS
+            and (
+                self._reading.word(entity.first)[:4] == term[:4]
+                or self._reading.word(entity.first) in countries
+            )
+            and self._reading.word(entity.first) not in (term, f"{term}s")
+            for entity in self._reading.named
+            if entity.label in ("GPE", "LOC")
+        )
 
     def _inserted(self, place: Place, exchange: Exchange) -> tuple[Edit, ...] | None:
         """Return the edits that put the new words beside the noun, which stays."""
