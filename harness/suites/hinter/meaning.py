@@ -176,6 +176,8 @@ class Meaning:
                 and not self._demonym(child)
             ):
                 return True
+            if child == last - 1 and token.dep == "compound" and token.tag == "NN":
+                return True
             if self.reading.lower(child) in ("like", "as") and any(
                 self.reading.tokens[c].tag in NAME_TAGS for c in self.reading.children[child]
             ):

@@ -20,6 +20,10 @@ from harness.language.persons import Gender, Mention
 WINDOW = 2  # sentences back in which another person may be meant
 REFLEXIVES = frozenset({"himself", "herself"})
 PLAIN = frozenset("man woman guy gal boy girl lady gentleman fellow chap dude bloke lad lass".split())  # noqa: SIM905
+ROLES = frozenset(
+    """as play plays played playing portray portrays portrayed portraying role roles character characters star stars
+    starring cast casting performance performances actor actress actors actresses""".split()  # noqa: SIM905
+)
 PLAYED = frozenset({"played", "portrayed", "performed", "voiced", "acted", "named", "called"})
 ANAPHORIC = frozenset({"both", "these", "those", "other", "two", "three", "four", "neither", "either"})
 DEFINITE = frozenset({"the", "this", "that"})
@@ -88,8 +92,12 @@ class Persons:
                     and entity.mentions[0].start < mention.start
                 )
         yield from self._alike()
+        yield from self._repeated()
+        yield from self._strangers_alone()
         for number, entity in enumerate(self._entities):
             if any(self._named_elsewhere(m) for m in entity.mentions if m.kind == "nominal"):
+                yield number
+            if any(self._acts(m) for m in entity.mentions if m.kind == "name"):
                 yield number
             if len(entity.genders) > 1 or any(left_over(self._reading, entity.mentions)):
                 yield number
@@ -105,6 +113,23 @@ class Persons:
                 there = self._reading.tokens[other.head].sentence
                 if its_number != number and other.gender == mention.gender and abs(here - there) <= WINDOW:
                     yield number
+
+    def _repeated(self) -> Iterator[int]:
+        """Yield entities that one gendered noun names, although they are not linked: *his wife … his wife*."""
+        by_word: dict[str, set[int]] = {}
+        for mention, number in self._mentions:
+            if mention.kind == "nominal" and mention.gender:
+                by_word.setdefault(self._reading.lower(mention.head), set()).add(number)
+        for numbers in by_word.values():
+            if len(numbers) > 1:
+                yield from numbers
+
+    def _strangers_alone(self) -> Iterator[int]:
+        """Yield entities of pronouns alone in a text that names somebody: perhaps the person meant."""
+        named = any(m.kind == "name" for m, _ in self._mentions) or bool(self._others)
+        for number, entity in enumerate(self._entities):
+            if named and all(m.kind == "pronoun" for m in entity.mentions):
+                yield number
 
     def _named_elsewhere(self, mention: Mention) -> bool:
         """Return whether words beside a noun say who it is, without being mentions of the same person.
@@ -125,17 +150,28 @@ class Persons:
         if token.dep in ("appos", "attr", "conj") and reading.tokens[token.head].tag in NAME_TAGS:
             if self._number_of(token.head) != number:
                 return True
-        if token.dep == "attr" and any(
-            reading.tokens[c].tag in NAME_TAGS and self._number_of(c) != number
+        if token.dep == "attr" and not any(
+            self._number_of(c) == number or reading.lower(c) in ("this", "that", "it", "there")
             for c in reading.children[token.head]
-            if reading.tokens[c].dep in ("nsubj", "nsubjpass")
+            if reading.tokens[c].dep in ("nsubj", "nsubjpass", "expl")
         ):
+            return True
+        if any(reading.lower(c) == "same" for c in reading.children[head]):
             return True
         if token.dep == "pobj" and reading.lower(token.head) in ("as", "like"):
             return True
         return any(
             reading.tokens[c].dep in ("acl", "relcl") and reading.lower(c) in PLAYED
             for c in reading.children[head]
+        )
+
+    def _acts(self, name: Mention) -> bool:
+        """Return whether a name is that of a performer or a role, which tie it to another person's gender."""
+        reading = self._reading
+        following = reading.text[name.end : name.end + 12].lstrip()
+        here = reading.tokens[name.head].sentence
+        return following.startswith("(") or any(
+            reading.lower(i) in ROLES for i, token in enumerate(reading.tokens) if token.sentence == here
         )
 
     def _number_of(self, head: int) -> int | None:

@@ -338,6 +338,8 @@ class RecastText:
 
     def _of_noun(self, attribute: Attribute, mention: Mention, gender: Gender) -> dict[Span, str] | None:
         token, word = self._reading.tokens[mention.head], self._reading.lower(mention.head)
+        if self._words.gender(word) and self._meaning.described((token.start, token.end)) is None:
+            return None
         place = Place(attribute.name, word, (token.start, token.end), mention.head)
         if self._words.gender(word) is None:
             target = self._target(attribute, word, gender, place)
@@ -550,6 +552,8 @@ class RecastText:
         sentences = {self._reading.tokens[m.head].sentence for m in person.mentions}
         indices = {self._reading.at(start) for start, _ in edits}
         sentences |= {self._reading.tokens[i].sentence for i in indices if i is not None}
+        if topic == "gender":
+            sentences |= {s + side for s in sentences for side in (-1, 1)}
         return any(
             self._reading.lower(i) in facts and i not in indices for s in sentences for i in self._sentence(s)
         )
