@@ -59,10 +59,14 @@ class People:
 def people() -> People:
     """Return the bundled words (``data/people.toml`` and ``data/persons.toml``)."""
     table = read_toml(DATA / "people.toml", LexiconError)
-    words = vocabulary()
+    genders: dict[str, Gender | None] = {
+        **dict.fromkeys(table["nouns"]["male"], "male"),
+        **dict.fromkeys(table["nouns"]["female"], "female"),
+        **vocabulary().nouns,
+    }
     return People(
-        nouns=frozenset([*words.nouns, *table["nouns"]["person"], *table["plurals"].values()]),
-        genders=words.nouns,
+        nouns=frozenset([*genders, *table["nouns"]["person"], *table["plurals"].values()]),
+        genders=genders,
         plurals=table["plurals"],
         animals=frozenset(table["animals"]["animal"]),
         facts={topic: frozenset(listed) for topic, listed in table["facts"].items()},

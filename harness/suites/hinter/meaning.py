@@ -200,9 +200,7 @@ class Meaning:
         """Return whether a definite plural stands for a nation: *the Germans*."""
         children = self.reading.children[last]
         definite = any(self.reading.lower(c) == "the" for c in children)
-        return definite and not any(
-            self.reading.tokens[c].dep in ("relcl", "acl", "nummod") for c in children
-        )
+        return definite and not any(self.reading.tokens[c].dep == "nummod" for c in children)
 
     def _of_people(self, last: int) -> bool:
         """Return whether *people* means a nation: *the people of Spain*."""

@@ -170,8 +170,13 @@ class Persons:
         reading = self._reading
         following = reading.text[name.end : name.end + 12].lstrip()
         here = reading.tokens[name.head].sentence
-        return following.startswith("(") or any(
-            reading.lower(i) in ROLES for i, token in enumerate(reading.tokens) if token.sentence == here
+        governor = reading.lower(reading.tokens[name.head].head)
+        return (
+            following.startswith("(")
+            or governor in ("like", "as")
+            or any(
+                reading.lower(i) in ROLES for i, token in enumerate(reading.tokens) if token.sentence == here
+            )
         )
 
     def _number_of(self, head: int) -> int | None:
