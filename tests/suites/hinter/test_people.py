@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from harness.core import Case, Document, Span, Substitution
-from harness.language.parsers import Parser
+from harness.language import coreference
 from harness.suites import lexicon
 from harness.suites.hinter.suite import Hinter
 
@@ -100,10 +100,12 @@ each_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.line}-{ro
 
 
 @pytest.fixture(scope="module")
-def versions(parser: Parser) -> Versions:
+def versions() -> Versions:
+    resolver = coreference.load("rules")
+
     @cache
     def valid_atomic(text: str, attribute: str) -> Sequence[Case]:
-        suite = Hinter(lexicon=LEXICON.select([attribute]), parser=parser, order=1)
+        suite = Hinter(LEXICON.select([attribute]), parser=None, order=1, resolver=resolver)
         cases = suite.cases(iter([Document(id="t", text=text)]))
         return [case for case in cases if case.role == "atomic" and case.reason is None]
 
