@@ -12,6 +12,28 @@ from harness.errors import LexiconError
 from harness.files import DATA, read_toml
 from harness.language.persons import Gender, vocabulary
 
+AGENTS = (
+    "maker",
+    "makers",
+    "keeper",
+    "keepers",
+    "writer",
+    "writers",
+    "worker",
+    "workers",
+    "singer",
+    "singers",
+    "fighter",
+    "fighters",
+    "player",
+    "players",
+    "owner",
+    "owners",
+    "smith",
+    "logist",
+    "logists",
+    "jumper",
+)
 KINSHIP = frozenset("mom mum dad mother father grandma grandpa mommy daddy mummy mama papa granny".split())  # noqa: SIM905
 
 
@@ -25,6 +47,7 @@ class People:
 
     nouns: frozenset[str]
     genders: Mapping[str, Gender | None]
+    given_names: Mapping[str, Gender | None]
     plurals: Mapping[str, str]
     animals: frozenset[str]
     facts: Mapping[str, frozenset[str]]
@@ -44,7 +67,7 @@ class People:
 
     def person(self, word: str) -> bool:
         """Return whether ``word`` is a noun for one person or several."""
-        return word in self.nouns or self.singular(word) is not None
+        return word in self.nouns or self.singular(word) is not None or word.endswith(AGENTS)
 
     def gender(self, word: str) -> Gender | None:
         """Return the gender that a noun expresses, singular or plural."""
@@ -67,6 +90,7 @@ def people() -> People:
     return People(
         nouns=frozenset([*genders, *table["nouns"]["person"], *table["plurals"].values()]),
         genders=genders,
+        given_names=vocabulary().given_names,
         plurals=table["plurals"],
         animals=frozenset(table["animals"]["animal"]),
         facts={topic: frozenset(listed) for topic, listed in table["facts"].items()},

@@ -23,6 +23,9 @@ PREDICATES = frozenset({"acomp", "attr", "oprd"})
 SUBJECTS = frozenset({"nsubj", "nsubjpass"})
 OUTSIDE = frozenset({"intj", "npadvmod", "vocative", "dep"})
 DETERMINERS = frozenset({"det", "poss", "nummod", "predet"})
+COPULAS = frozenset(
+    "be is was are were been being am 's 'm 're became become becomes remained seemed".split()  # noqa: SIM905
+)
 PERSONAL = frozenset(
     {"i", "we", "you", "he", "she", "they", "who", "everyone", "someone", "anyone", "nobody"}
 )
@@ -57,7 +60,8 @@ class Meaning:
             if mention.kind == "name"
             for index in _between(reading, mention.title[0] if mention.title else mention.start, mention.end)
         }
-        return cls(reading, words, fixed, names, _LEGAL.search(reading.text) is not None, demonyms)
+        legal = len(set(_LEGAL.findall(reading.text))) > 1
+        return cls(reading, words, fixed, names, legal, demonyms)
 
     def described(self, span: Span) -> int | None:
         """Return the head token of the person that the word at ``span`` describes; None if it is nobody."""
@@ -74,7 +78,8 @@ class Meaning:
             return None if self._in_name(first, last) else last
         if self._in_name(first, last):
             return None
-        if self._is_noun(last):
+        bare = self.reading.tokens[last].dep in PREDICATES and not self._determined(last, first)
+        if self._is_noun(last) and not (bare and self._demonym(last)):
             return last if self._names_person(first, last) else None
         return self._modified(last)
 
@@ -98,6 +103,8 @@ class Meaning:
         if not self.reading.word(first)[:1].isupper():
             return False
         if self._starts(first):
+            if self._title_follows(last):
+                return True
             return any(self._capital(index) and index not in self.names for index in neighbours)
         lexical = (
             self.reading.tokens[first].tag in NAME_TAGS | {"JJ"}
@@ -110,6 +117,20 @@ class Meaning:
             self._capital(index) and index not in self.names and not self._starts(index)
             for index in neighbours
         )
+
+    def _title_follows(self, last: int) -> bool:
+        """Return whether a sentence goes on like a title: *Children of a Lesser God was filmed …*"""
+        labelled = {i for e in self.reading.named if e.label != "WORK_OF_ART" for i in range(e.first, e.last)}
+        for index in range(last + 1, min(last + 6, len(self.reading.tokens))):
+            if self._capital(index):
+                return (
+                    index not in labelled
+                    and index not in self.names
+                    and self.reading.tokens[index].tag in NAME_TAGS
+                )
+            if self.reading.lower(index) not in ("of", "a", "the", "in", "and", "on", "to", "for"):
+                return False
+        return False
 
     def _shouted(self, index: int) -> bool:
         word = self.reading.word(index)
@@ -141,7 +162,7 @@ class Meaning:
     def _names_person(self, first: int, last: int) -> bool:
         """Return whether a noun stands for one person or several."""
         token, word = self.reading.tokens[last], self.reading.lower(last)
-        if token.dep in OUTSIDE or self._next_noun(last) or self._exclaimed(last) or self._named(last):
+        if token.dep in OUTSIDE or self._next_noun(last) or self._exclaimed(last) or self._named(first, last):
             return False
         if word in ("person", "persons") and self._legal_person(last):
             return False
@@ -165,18 +186,14 @@ class Meaning:
         after = self.reading.word(last + 1) if last + 1 < len(self.reading.tokens) else "."
         return before in (",", ".", "!", "?", "-", "...") and after in (",", ".", "!", "?", "...", ";")
 
-    def _named(self, last: int) -> bool:
+    def _named(self, first: int, last: int) -> bool:
         """Return whether the noun is part of a name (*the Coen brothers*) or has one (*an actress like Eva Ray*)."""
         for child in self.reading.children[last]:
             token = self.reading.tokens[child]
-            if (
-                child < last
-                and token.dep in MODIFIERS
-                and token.tag in NAME_TAGS
-                and not self._demonym(child)
-            ):
+            modifier = child < first and token.dep in MODIFIERS
+            if modifier and token.tag in NAME_TAGS and not self._demonym(child):
                 return True
-            if child == last - 1 and token.dep == "compound" and token.tag == "NN":
+            if modifier and child == first - 1 and (token.dep, token.tag) == ("compound", "NN"):
                 return True
             if self.reading.lower(child) in ("like", "as") and any(
                 self.reading.tokens[c].tag in NAME_TAGS for c in self.reading.children[child]
@@ -240,17 +257,31 @@ class Meaning:
             token = self.reading.tokens[last]
         if token.dep in MODIFIERS and token.head > last:
             return token.head if token.head not in self.names and self._person(token.head) else None
-        if token.dep in PREDICATES:
-            subject = next(
-                (c for c in self.reading.children[token.head] if self.reading.tokens[c].dep in SUBJECTS), None
-            )
-            return subject if subject is not None and self._subject(subject) else None
-        return None
+        return self._predicated(token.head) if token.dep in PREDICATES else None
+
+    def _predicated(self, verb: int) -> int | None:
+        """Return the person of whom a predicate of ``verb`` is said: *the singer was Welsh*, *most of them are*."""
+        if self.reading.lower(verb) not in COPULAS:
+            return None
+        subject = next(
+            (c for c in self.reading.children[verb] if self.reading.tokens[c].dep in SUBJECTS), None
+        )
+        if subject is None:
+            return None
+        parts = [
+            o
+            for c in self.reading.children[subject]
+            if self.reading.lower(c) == "of"
+            for o in self.reading.children[c]
+        ]
+        return next((index for index in [*parts, subject] if self._subject(index)), None)
 
     def _person(self, head: int) -> bool:
         """Return whether the noun at ``head`` is a person, and no part of a compound or a name."""
         if head in self.names:
             return True
+        if self._demonym(head) and self._determined(head, head):
+            return self.reading.tokens[head].tag in NOUN_TAGS and not self._next_noun(head)
         token, word = self.reading.tokens[head], self.reading.lower(head)
         if not self.words.person(word) or self.reading.word(head)[:1].isupper() or self._next_noun(head):
             return False

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from harness.language.entities import Entity, Resolution
+from harness.language.mentions import who_clause
 from harness.language.parsed_text import ParsedText
 from harness.language.people import People
 from harness.language.person_names import NAME_TAGS, left_over, strangers
@@ -22,10 +23,10 @@ REFLEXIVES = frozenset({"himself", "herself"})
 PLAIN = frozenset("man woman guy gal boy girl lady gentleman fellow chap dude bloke lad lass".split())  # noqa: SIM905
 ROLES = frozenset(
     """as play plays played playing portray portrays portrayed portraying role roles character characters star stars
-    starring cast casting performance performances actor actress actors actresses""".split()  # noqa: SIM905
+    starring cast casting performance performances""".split()  # noqa: SIM905
 )
 PLAYED = frozenset({"played", "portrayed", "performed", "voiced", "acted", "named", "called"})
-ANAPHORIC = frozenset({"both", "these", "those", "other", "two", "three", "four", "neither", "either"})
+ANAPHORIC = frozenset({"both", "these", "those", "other", "neither", "either"})
 DEFINITE = frozenset({"the", "this", "that"})
 
 
@@ -50,7 +51,10 @@ class Persons:
     def __init__(self, resolution: Resolution, words: People) -> None:
         self._reading = resolution.reading
         self._words = words
-        self._entities = [entity for entity in resolution.entities if entity.person]
+        persons = [(index, entity) for index, entity in enumerate(resolution.entities) if entity.person]
+        self._entities = [entity for _, entity in persons]
+        self._place = {index: number for number, (index, _) in enumerate(persons)}
+        self._rivals_of = resolution.rivals
         self._unclear = set(self._doubts())
         self._number = {m.head: n for n, entity in enumerate(self._entities) for m in entity.mentions}
 
@@ -102,6 +106,11 @@ class Persons:
             if len(entity.genders) > 1 or any(left_over(self._reading, entity.mentions)):
                 yield number
 
+    @property
+    def anybody(self) -> bool:
+        """Whether the text names somebody or says anybody's gender."""
+        return any(m.kind == "name" or m.gender for m, _ in self._mentions)
+
     def _alike(self) -> Iterator[int]:
         """Yield entities that nouns such as *man* name near to one another: perhaps the same person."""
         plain = [
@@ -128,8 +137,18 @@ class Persons:
         """Yield entities of pronouns alone in a text that names somebody: perhaps the person meant."""
         named = any(m.kind == "name" for m, _ in self._mentions) or bool(self._others)
         for number, entity in enumerate(self._entities):
-            if named and all(m.kind == "pronoun" for m in entity.mentions):
+            if all(m.kind == "pronoun" for m in entity.mentions) and (named or self._after_group(entity)):
                 yield number
+
+    def _after_group(self, entity: Entity) -> bool:
+        """Return whether several persons of the gender are named before the pronouns of ``entity``."""
+        first = entity.mentions[0]
+        return any(
+            token.tag == "NNS"
+            and token.start < first.start
+            and self._words.gender(self._reading.lower(i)) == first.gender
+            for i, token in enumerate(self._reading.tokens)
+        )
 
     def _named_elsewhere(self, mention: Mention) -> bool:
         """Return whether words beside a noun say who it is, without being mentions of the same person.
@@ -184,28 +203,52 @@ class Persons:
 
     def anaphoric(self, head: int) -> bool:
         """Return whether a plural noun takes up persons mentioned before: *both men*, *these people*."""
-        children = {self._reading.lower(c) for c in self._reading.children[head] if c < head}
-        if children & ANAPHORIC:
+        reading = self._reading
+        children = {reading.lower(c): reading.tokens[c].dep for c in reading.children[head] if c < head}
+        if "poss" in children.values() or not self._anybody_before(head):
+            return False
+        if children.keys() & ANAPHORIC:
             return True
         modified = any(
-            self._reading.tokens[c].dep in ("amod", "compound", "prep", "relcl", "acl", "poss")
-            for c in self._reading.children[head]
+            reading.tokens[c].dep in ("amod", "compound", "prep", "relcl", "acl")
+            for c in reading.children[head]
         )
         return "the" in children and not modified
 
+    def _anybody_before(self, head: int) -> bool:
+        return any(m.head < head for m, _ in self._mentions) or any(
+            self._words.person(self._reading.lower(i)) and self._reading.tokens[i].tag == "NNS"
+            for i in range(head)
+        )
+
     def _rivals(self, pronoun: Mention, number: int) -> Iterator[int]:
-        """Yield the other entities that ``pronoun`` might refer to."""
+        """Yield the other entities that ``pronoun`` might refer to.
+
+        One whose gender is not known is no rival of one whose nouns or names have just said it, nor is anybody
+        a rival in a relative clause (*a man who hid his debts*).
+        """
+        if self._reading.lower(pronoun.head) in REFLEXIVES or self._relative(pronoun, number):
+            return
         here = self._reading.tokens[pronoun.head].sentence
-        for mention, other in self._mentions:
-            if (
-                other == number
-                or not _agrees(self._entities[other], pronoun.gender)
-                or mention.start > pronoun.start
-            ):
-                continue
-            owned = mention.kind == "nominal" and pronoun.head in self._reading.children[mention.head]
-            if not owned and here - self._reading.tokens[mention.head].sentence <= WINDOW:
-                yield other
+        stated = any(
+            m.kind != "pronoun"
+            and m.gender
+            and m.start < pronoun.start
+            and here - self._reading.tokens[m.head].sentence <= 1
+            for m in self._entities[number].mentions
+        )
+        for other in self._rivals_of.get(pronoun.head, ()):
+            if other in self._place and not (stated and not self._entities[self._place[other]].genders):
+                yield self._place[other]
+
+    def _relative(self, pronoun: Mention, number: int) -> bool:
+        """Return whether ``pronoun`` is in a relative clause about its person."""
+        above = set(self._reading.ancestors(pronoun.head))
+        return any(
+            (verb := who_clause(self._reading, m.head)) is not None and verb in above
+            for m in self._entities[number].mentions
+            if m.kind == "nominal"
+        )
 
     @cached_property
     def _others(self) -> list[int]:
@@ -249,6 +292,14 @@ class Persons:
                 if n != number
             )
         )
+
+
+def between(reading: ParsedText, start: int, end: int) -> Iterator[int]:
+    """Yield the tokens in ``[start, end)``."""
+    index = reading.at(start)
+    while index is not None and index < len(reading.tokens) and reading.tokens[index].start < end:
+        yield index
+        index += 1
 
 
 def _agrees(entity: Entity, gender: Gender | None) -> bool:

@@ -263,7 +263,7 @@ class RecastText:
 
     def _regender(self, attribute: Attribute, person: Person, places: Sequence[Place]) -> Variation | Reason:
         """Return the change of a person's or a group's gender, or the reason for none."""
-        gender = person.gender or self._stated(places)
+        gender = person.gender or self._stated(attribute, places)
         if gender is None or not person.clear:
             return UNCLEAR
         if not person.single and any(
@@ -294,12 +294,16 @@ class RecastText:
         )
         return self._variation(attribute.name, edits, exchange, (gender, OTHER[gender]))
 
-    def _stated(self, places: Sequence[Place]) -> Gender | None:
-        """Return the gender that the words themselves express if they agree: *actors* may be of both."""
-        genders = {
-            self._words.gender(place.term.lower()) or ADJECTIVES.get(place.term.lower()) for place in places
-        }
+    def _stated(self, attribute: Attribute, places: Sequence[Place]) -> Gender | None:
+        """Return the gender of the words themselves if they agree; *actors* may be both where anybody is named."""
+        genders = {self._stated_by(attribute, place) for place in places}
         return next(iter(genders)) if len(genders) == 1 else None
+
+    def _stated_by(self, attribute: Attribute, place: Place) -> Gender | None:
+        word = place.term.lower()
+        stated = self._words.gender(word) or ADJECTIVES.get(word)
+        plural = place.head is not None and self._plural(place.head)
+        return stated or (None if plural and self._persons.anybody else self._gender_of(place, attribute))
 
     def _gender_of(self, place: Place, attribute: Attribute) -> Gender | None:
         exchanges = [e for e in self._exchanges(attribute, place) if self._is_gendered(e)]
@@ -326,6 +330,8 @@ class RecastText:
     def _of_mention(self, attribute: Attribute, mention: Mention, gender: Gender) -> dict[Span, str] | None:
         """Return what must change at one mention; None where it cannot follow."""
         token = self._reading.tokens[mention.head]
+        if mention.kind == "pronoun" and self._meaning.described((token.start, token.end)) is None:
+            return {}
         if mention.kind == "pronoun":
             return {
                 (token.start, token.end): pronoun(
@@ -497,7 +503,7 @@ class RecastText:
             if any(self._gender_at(other) == OTHER[gender] for other in self._conjuncts(index)):
                 return True
             sentence = self._reading.tokens[index].sentence
-            nouns = not paradigm(target)
+            nouns = not paradigm(target) and self._reading.tokens[index].tag == "NNS"
             if nouns and any(self._reading.lower(i) == target.lower() for i in self._sentence(sentence)):
                 return True
         return False
@@ -515,15 +521,7 @@ class RecastText:
             waiting += [c for c in self._reading.children[current] if self._reading.tokens[c].dep == "conj"]
         tokens = len(self._reading.tokens)
         for joint, other in ((index + 1, index + 2), (index - 1, index - 2)):
-            if 0 <= other < tokens and self._reading.lower(joint) in (
-                "/",
-                "or",
-                "and",
-                "&",
-                "vs",
-                "vs.",
-                "-",
-            ):
+            if 0 <= other < tokens and self._reading.lower(joint) in ("/", "or", "and", "&", "vs", "vs."):
                 yield other
 
     def _gender_at(self, index: int) -> Gender | None:
@@ -536,13 +534,18 @@ class RecastText:
             last = self._reading.at(place.span[1] - 1)
             if place.head is None or last is None:
                 continue
-            if last != place.head and any(True for _ in self._conjuncts(last)):
+            if last != place.head and any(self._alike(place, i) for i in self._conjuncts(last)):
                 return True
             gender = self._gender_at(place.head)
             others = {self._gender_at(i) for i in self._conjuncts(place.head)}
             if gender and OTHER[gender] in others and self._reading.at(place.span[1] - 1) == place.head:
                 return True
         return False
+
+    def _alike(self, place: Place, index: int) -> bool:
+        """Return whether the token at ``index`` is a word like the term: *Jewish and Christian parents*."""
+        terms = self._lexicon.attributes[place.attribute].exchanges
+        return self._reading.word(index)[:1].isupper() or self._reading.lower(index) in terms
 
     def _denied(self, edits: Mapping[Span, str], person: Person, topic: str) -> bool:
         """Return whether a word near the person contradicts the change."""
