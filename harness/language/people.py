@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from harness.core import Span
 from harness.errors import LexiconError
 from harness.files import DATA, read_toml
-from harness.language.persons import Gender, vocabulary
+from harness.language.persons import Gender, Vocabulary, vocabulary
 
 AGENTS = (
     "maker",
@@ -96,6 +96,13 @@ def people() -> People:
         facts={topic: frozenset(listed) for topic, listed in table["facts"].items()},
         phrases=_pattern(table["phrases"]["fixed"]),
     )
+
+
+@cache
+def person_vocabulary() -> Vocabulary:
+    """Return the vocabulary of the coreference rules with all nouns of ``people``."""
+    words, more = vocabulary(), people()
+    return replace(words, nouns={**dict.fromkeys(more.nouns), **more.genders})
 
 
 def _pattern(phrases: list[str]) -> re.Pattern[str]:

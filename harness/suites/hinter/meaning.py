@@ -19,6 +19,7 @@ from harness.language.persons import Mention
 from harness.language.surface import paradigm
 
 MODIFIERS = frozenset({"amod", "compound", "nmod"})
+ARGUMENTS = frozenset({"nsubj", "nsubjpass", "dobj", "pobj", "appos"})
 PREDICATES = frozenset({"acomp", "attr", "oprd"})
 SUBJECTS = frozenset({"nsubj", "nsubjpass"})
 OUTSIDE = frozenset({"intj", "npadvmod", "vocative", "dep"})
@@ -57,8 +58,8 @@ class Meaning:
         names = {
             index: mention
             for mention in mentions
-            if mention.kind == "name"
-            for index in _between(reading, mention.title[0] if mention.title else mention.start, mention.end)
+            if mention.kind == "name" and reading.word(mention.head) not in demonyms
+            for index in reading.between(mention.title[0] if mention.title else mention.start, mention.end)
         }
         legal = len(set(_LEGAL.findall(reading.text))) > 1
         return cls(reading, words, fixed, names, legal, demonyms)
@@ -106,12 +107,7 @@ class Meaning:
             if self._title_follows(last):
                 return True
             return any(self._capital(index) and index not in self.names for index in neighbours)
-        lexical = (
-            self.reading.tokens[first].tag in NAME_TAGS | {"JJ"}
-            and self.reading.word(first) not in self.words.nouns
-        )
-        demonym = lexical and not self.words.person(self.reading.lower(first))
-        if not demonym:
+        if not self._demonym(first):
             return True
         return any(
             self._capital(index) and index not in self.names and not self._starts(index)
@@ -155,7 +151,9 @@ class Meaning:
 
     def _is_noun(self, last: int) -> bool:
         token = self.reading.tokens[last]
-        if token.tag not in NOUN_TAGS:
+        if token.tag not in NOUN_TAGS and not (
+            self._demonym(last) and token.dep in ARGUMENTS and self._determined(last, last)
+        ):
             return False
         return token.dep not in MODIFIERS or token.head < last
 
@@ -293,10 +291,3 @@ class Meaning:
 
     def _subject(self, subject: int) -> bool:
         return self.reading.lower(subject) in PERSONAL or self._person(subject)
-
-
-def _between(reading: ParsedText, start: int, end: int) -> Iterable[int]:
-    index = reading.at(start)
-    while index is not None and index < len(reading.tokens) and reading.tokens[index].start < end:
-        yield index
-        index += 1

@@ -86,10 +86,10 @@ def _resolver(options: HinterOptions) -> Resolver | None:
     """Return the coreference resolver that tells persons apart; None where nothing depends on persons."""
     if (options.consistency, options.meaning) == LITERAL:
         return None
-    from harness.language import coreference
+    from harness.suites.hinter.persons import resolver
 
     kind, _, pipeline = options.parser.partition(":")
-    return coreference.load("rules", pipeline if kind == "spacy" and pipeline else None)
+    return resolver(pipeline if kind == "spacy" and pipeline else None)
 
 
 def _lexicon(options: HinterOptions) -> Lexicon:

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from harness.core import Case, Document, Span, Substitution
-from harness.language import coreference
 from harness.suites import lexicon
+from harness.suites.hinter import persons
 from harness.suites.hinter.suite import Hinter
 
 TABLE = Path(__file__).with_name("people.tsv")
@@ -101,7 +101,7 @@ each_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.line}-{ro
 
 @pytest.fixture(scope="module")
 def versions() -> Versions:
-    resolver = coreference.load("rules")
+    resolver = persons.resolver()
 
     @cache
     def valid_atomic(text: str, attribute: str) -> Sequence[Case]:
