@@ -181,7 +181,17 @@ class _Clarity:
     def _resumes(self, mention: Mention, number: int) -> bool:
         """Return whether a definite noun begins an entity although it may be a person mentioned before."""
         first = self._entities[number].mentions[0] is mention
-        return first and self._definite(mention.head) and bool(self._before(mention, number))
+        plain = self._reading.lower(mention.head) in PLAIN
+        told = any(
+            c > mention.head or self._reading.tokens[c].dep != "det"
+            for c in self._reading.children[mention.head]
+        )
+        return (
+            first
+            and self._definite(mention.head)
+            and (plain or not told)
+            and bool(self._before(mention, number))
+        )
 
     def _repeated(self) -> Iterator[int]:
         """Yield entities that one gendered noun names, although they are not linked: *his wife … his wife*."""

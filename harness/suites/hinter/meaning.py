@@ -30,7 +30,7 @@ COPULAS = frozenset(
 PERSONAL = frozenset(
     {"i", "we", "you", "he", "she", "they", "who", "everyone", "someone", "anyone", "nobody"}
 )
-LEGAL_DETERMINERS = frozenset({"any", "no", "such", "each", "every", "other", "another"})
+LEGAL_DETERMINERS = frozenset({"any", "such"})
 NOUN_TAGS = frozenset({"NN", "NNS", "NNP", "NNPS"})
 PLURAL_TAGS = frozenset({"NNS", "NNPS"})
 _LEGAL = re.compile(
