@@ -103,7 +103,7 @@ def test_a_word_has_few_replacements(attribute: Attribute) -> None:
         ("sexual_orientation", "lesbians", "straight women"),
         ("social_class", "poor man", "wealthy man"),
         ("disability", "woman in a wheelchair", "woman"),
-        ("disability", "people", "people with mental illness"),
+        ("disability", "men", "men with mental illness"),
         ("appearance", "man", "blond man"),
         ("appearance", "brunette", "redhead"),
         ("occupation", "electrician", "receptionist"),
@@ -114,6 +114,11 @@ def test_a_word_has_few_replacements(attribute: Attribute) -> None:
 )
 def test_what_is_exchanged(attribute: str, source: str, target: str) -> None:
     assert target in BUNDLED.attributes[attribute].targets[source]
+
+
+@each_optional_attribute
+def test_words_for_anybody_are_not_described(attribute: Attribute) -> None:
+    assert not {"person", "people", "couple"} & attribute.targets.keys()
 
 
 def test_names_change_ethnicity_or_gender_and_never_both() -> None:
