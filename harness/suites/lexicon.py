@@ -177,7 +177,8 @@ def choose(paths: Sequence[str], names: Sequence[str] | None = None) -> Lexicon:
     """Return the attributes ``names`` of the lexicons at ``paths``; without paths, of the bundled one.
 
     A path that begins with ``+`` adds to the bundled lexicon. ``names`` None: all attributes of the files,
-    and of the bundled lexicon the usual ones. Raises ``LexiconError``, also for an attribute defined twice.
+    and of the bundled lexicon the usual ones. An attribute of the files takes the place of a bundled one that
+    is not usual. Raises ``LexiconError``, also for an attribute defined twice.
     """
     if names is not None:
         return _together(paths, load()).select(names)
@@ -192,8 +193,10 @@ def every(path: str | None) -> Lexicon:
 def _together(paths: Sequence[str], bundled: Lexicon) -> Lexicon:
     if not paths:
         return bundled
-    parts = [bundled] if any(path.startswith("+") for path in paths) else []
-    parts += [load(path.removeprefix("+")) for path in paths]
+    parts = [load(path.removeprefix("+")) for path in paths]
+    if any(path.startswith("+") for path in paths):
+        replaced = {name for part in parts for name in part.attributes} - set(USUAL_ATTRIBUTES)
+        parts.insert(0, bundled.select(name for name in bundled.attributes if name not in replaced))
     attributes: dict[str, Attribute] = {}
     sources: dict[str, str] = {}
     for part in parts:

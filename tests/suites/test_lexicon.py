@@ -227,6 +227,17 @@ def test_selection_is_in_the_order_asked_and_names_what_is_unknown() -> None:
         words.select(["x", "x"])
 
 
+def test_an_own_attribute_takes_the_place_of_a_bundled_one_that_is_not_usual(tmp_path: Path) -> None:
+    for name in ("religion", "race"):
+        text = f"attribute.{name}.pairs = [['one', 'other'], ['other', 'one']]"
+        (tmp_path / f"{name}.toml").write_text(text, encoding="utf-8")
+    added = lexicon.choose([f"+{tmp_path / 'religion.toml'}"], ["religion", "age"])
+    assert added.attributes["religion"].words == ("one", "other")
+    assert "elderly" in added.attributes["age"].words
+    with pytest.raises(LexiconError, match=r"race\.toml: attribute 'race' is in the bundled lexicon, too"):
+        lexicon.choose([f"+{tmp_path / 'race.toml'}"], ["race"])
+
+
 def test_the_digest_covers_what_the_dictionaries_do_and_no_more() -> None:
     def digest(text: str) -> str:
         return lexicon.parse(text).digest
@@ -352,7 +363,7 @@ def test_a_sound_lexicon_has_no_fault() -> None:
 
 def test_a_term_of_two_attributes_is_noted() -> None:
     text = "attribute.x.pairs = [['man', 'lad']]\nattribute.y.pairs = [['Man', 'old man'], ['a', 'b']]"
-    assert list(validation.notes(lexicon.parse(text))) == ["x and y: 'man' is a term of both"]
+    assert list(validation.notes(lexicon.parse(text))) == ["'man' is a term of x and y"]
 
 
 # Import of published pairs
