@@ -34,8 +34,10 @@ LEGAL_DETERMINERS = frozenset({"any", "such"})
 NOUN_TAGS = frozenset({"NN", "NNS", "NNP", "NNPS"})
 PLURAL_TAGS = frozenset({"NNS", "NNPS"})
 _LEGAL = re.compile(
-    r"\b(?:corporations?|partnerships?|entity|entities|firms?|Persons?|hereto|thereof|hereof)\b"
+    r"\b(?:corporations?|partnerships?|entity|entities|firms?|Persons?|hereto|thereof|hereof|Agreement|Company|Article"
+    r"|Section|applicants?|proceedings|Convention|Government|Executive|Employer|court|Court|pursuant)\b"
 )
+LEGAL_NOUNS = frozenset("person persons landlord landlords chairman host heir heirs".split())  # noqa: SIM905
 
 
 @dataclass(frozen=True)
@@ -162,7 +164,7 @@ class Meaning:
         token, word = self.reading.tokens[last], self.reading.lower(last)
         if token.dep in OUTSIDE or self._next_noun(last) or self._exclaimed(last) or self._named(first, last):
             return False
-        if word in ("person", "persons") and self._legal_person(last):
+        if word in LEGAL_NOUNS and self._legal_person(last):
             return False
         determined = self._determined(last, first)
         plural = token.tag in PLURAL_TAGS or self.words.singular(word) is not None
@@ -244,6 +246,8 @@ class Meaning:
     def _legal_person(self, last: int) -> bool:
         if self.legal or self.reading.lower(last) == "persons":
             return True
+        if self.reading.lower(last) != "person":
+            return False
         children = {self.reading.lower(c) for c in self.reading.children[last]}
         return bool(children & LEGAL_DETERMINERS)
 
@@ -283,7 +287,7 @@ class Meaning:
         token, word = self.reading.tokens[head], self.reading.lower(head)
         if not self.words.person(word) or self.reading.word(head)[:1].isupper() or self._next_noun(head):
             return False
-        if word in ("person", "persons") and self._legal_person(head):
+        if word in LEGAL_NOUNS and self._legal_person(head):
             return False
         return token.tag in NOUN_TAGS and not (
             token.dep in MODIFIERS and token.head > head and token.head not in self.names

@@ -287,7 +287,7 @@ class RecastText:
             return UNCLEAR
         if self._coordinated(edits, gender):
             return COORDINATION
-        if self._denied(edits, person, "gender"):
+        if self._denied(edits, person, "gender") or (person.single and self._sexed()):
             return CONTRADICTION
         exchange = next(
             e for place in places for e in self._exchanges(attribute, place) if self._is_gendered(e)
@@ -503,7 +503,7 @@ class RecastText:
             if any(self._gender_at(other) == OTHER[gender] for other in self._conjuncts(index)):
                 return True
             sentence = self._reading.tokens[index].sentence
-            nouns = not paradigm(target) and self._reading.tokens[index].tag == "NNS"
+            nouns = self._reading.tokens[index].tag in ("NN", "NNS")
             if nouns and any(self._reading.lower(i) == target.lower() for i in self._sentence(sentence)):
                 return True
         return False
@@ -559,6 +559,12 @@ class RecastText:
             sentences |= {s + side for s in sentences for side in (-1, 1)}
         return any(
             self._reading.lower(i) in facts and i not in indices for s in sentences for i in self._sentence(s)
+        )
+
+    def _sexed(self) -> bool:
+        """Return whether the text says of somebody what only one sex can have or do."""
+        return any(
+            self._reading.lower(i) in self._words.facts["sex"] for i in range(len(self._reading.tokens))
         )
 
     def _sentence(self, number: int) -> list[int]:
