@@ -48,8 +48,9 @@ CASES: Mapping[str, Column] = {
     "reason": Column("text", "Why the case was discarded; null where it is valid."),
     "substitutions": Column(
         "list of substitutions",
-        "What was replaced: `attribute`, `source` and `target` of each substitution, its `operation` (exchange,"
-        " insertion or removal), and the groups that it leaves and enters, `source_group` and `target_group`.",
+        "What was replaced: `attribute`, `source` and `target` of each substitution, its `operation`"
+        " (exchange, insertion or removal), and the groups that it leaves and enters, `source_group` and"
+        " `target_group`.",
     ),
     "traits": Column(
         "text", "What else the suite says of the case, such as a name or a capability, as JSON."

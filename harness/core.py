@@ -65,6 +65,10 @@ class Substitution:
         return (self.attribute, self.source, self.target)
 
 
+SAME_PERSON = "same_person"
+"""The trait of a case that tells whether its attributes meet on one person: yes or no."""
+
+
 @dataclass(frozen=True, slots=True)
 class Case:
     """A text to ask the model about.

@@ -31,7 +31,7 @@ FLOORS = (
         "language.surface",
         "language.trees",
     ),
-    ("dialect", "language.differences", "language.entities", "language.person_names"),
+    ("dialect", "language.differences", "language.entities", "language.people", "language.person_names"),
     ("language.mentions", "model"),
     # The door of suites and models.
     ("plugins",),

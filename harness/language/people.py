@@ -1,4 +1,4 @@
-"""Words for people, and what contradicts them: the bundled vocabulary beside that of the coreference rules."""
+"""Words for people, and what contradicts them: bundled, beside the words of the coreference rules."""
 
 from __future__ import annotations
 
@@ -41,8 +41,9 @@ KINSHIP = frozenset("mom mum dad mother father grandma grandpa mommy daddy mummy
 class People:
     """Lower-case nouns for one person, their irregular plurals, and the words around them.
 
-    ``facts`` holds, by topic, the words that contradict a change: those of ``gender``, and those of single
-    conditions such as ``blind``.
+    ``facts`` holds, by topic, the words that contradict a change: those of ``gender`` near the person and of
+    ``sex`` anywhere, and those of single conditions such as ``blind``. ``homes`` holds, by demonym, places of
+    the nation.
     """
 
     nouns: frozenset[str]
@@ -51,6 +52,7 @@ class People:
     plurals: Mapping[str, str]
     animals: frozenset[str]
     facts: Mapping[str, frozenset[str]]
+    homes: Mapping[str, frozenset[str]]
     phrases: re.Pattern[str]
 
     def singular(self, word: str) -> str | None:
@@ -94,6 +96,7 @@ def people() -> People:
         plurals=table["plurals"],
         animals=frozenset(table["animals"]["animal"]),
         facts={topic: frozenset(listed) for topic, listed in table["facts"].items()},
+        homes={demonym: frozenset(places) for demonym, places in table["homes"].items()},
         phrases=_pattern(table["phrases"]["fixed"]),
     )
 

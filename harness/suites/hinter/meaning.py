@@ -86,6 +86,12 @@ class Meaning:
             return last if self._names_person(first, last) else None
         return self._modified(last)
 
+    def named(self, span: Span) -> int | None:
+        """Return the head of the name that begins with the word at ``span``, or None."""
+        first = self.reading.at(span[0])
+        mention = None if first is None else self.names.get(first)
+        return mention.head if mention and mention.start == span[0] else None
+
     def _titled(self, first: int) -> int | None:
         """Return the name after a title that expresses a gender."""
         mention = self.names[first]

@@ -10,7 +10,18 @@ from itertools import islice
 from math import prod
 from typing import Literal
 
-from harness.core import DUPLICATE, Case, Document, JsonObject, Outcome, Role, Span, Tables, Verdict
+from harness.core import (
+    DUPLICATE,
+    SAME_PERSON,
+    Case,
+    Document,
+    JsonObject,
+    Outcome,
+    Role,
+    Span,
+    Tables,
+    Verdict,
+)
 from harness.language.entities import Resolver
 from harness.language.parse import Parser
 from harness.language.surface import containing
@@ -32,12 +43,12 @@ from harness.suites.hinter.mutation import (
     unique,
     variations,
 )
-from harness.suites.hinter.recasting import LEFT, Left, Recaster
+from harness.suites.hinter.places import REASONS, Left
+from harness.suites.hinter.recasting import Recaster
 from harness.suites.hinter.tag_comparison import DEPENDENCY, POS
 from harness.suites.lexicon import Lexicon
 
 BATCH_DOCUMENTS = 32
-SAME_PERSON = "same_person"
 
 _Left = tuple[Variation, str]
 """A variation that is left out, and the reason."""
@@ -259,6 +270,6 @@ def _same_person(mutation: Mutation) -> dict[str, str]:
 def _digest(mutation: Mutation, reason: str | None) -> str:
     """Return the name of a mutant within its document, which does not depend on other mutants."""
     pairs = "\x1e".join("\x1f".join(v.substitution.pair) for v in mutation)
-    if reason in LEFT:
+    if reason in REASONS:
         pairs += f"\x1e{mutation[0].substitution.spans}"  # the same pair may be applied elsewhere
     return sha256(pairs.encode("utf-8", "surrogatepass")).hexdigest()[:12]
