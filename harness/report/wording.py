@@ -27,6 +27,14 @@ REASON_WORDS = {
     "pos": "with different parts of speech",
     "dependency": "with a different grammatical structure",
 }
+LEFT_WORDS = {
+    "not-a-person": "left: it does not describe a person",
+    "person-unclear": "left: it is not clear which words are about the person",
+    "coordination": "left: its counterpart stands beside it",
+    "contradiction": "left: the text would contradict it",
+    "duplicate": "the same as another version",
+}
+"""What became of a word that a suite leaves alone, by reason."""
 CLAUSES: dict[Unread, tuple[str, str]] = {
     "refused": ("is a refusal", "are refusals"),
     "filtered": ("was stopped by a content filter", "were stopped by a content filter"),

@@ -43,13 +43,13 @@ class GenderChange:
     def change(self, person: Person, places: Sequence[Place]) -> list[Variation] | Reason:
         """Return the changes of a person whose gendered terms are at ``places``, or the reason for none.
 
-        There are several where a title has several counterparts (*Mr.*: *Mrs.*, *Ms.*, *Miss*).
+        There are several where a title (*Mr.*: *Mrs.*, *Ms.*) or a first name has several counterparts.
         """
         gender = person.gender or self._stated(places)
         if gender is None or not person.clear or self._resumes(person, places):
             return UNCLEAR
-        titles: list[str | None] = [*self._titles(person, gender)] or [None]
-        changes = [self._words(person, places, gender, title) for title in titles]
+        choices: list[str | None] = [*self._choices(person, places, gender)] or [None]
+        changes = [self._words(person, places, gender, choice) for choice in choices]
         words = [change for change in changes if change]
         if not words:
             return UNCLEAR
@@ -70,38 +70,40 @@ class GenderChange:
         return not person.single and self._text.persons.anaphoric(first)
 
     def _words(
-        self, person: Person, places: Sequence[Place], gender: Gender, title: str | None
+        self, person: Person, places: Sequence[Place], gender: Gender, choice: str | None
     ) -> Words | None:
         """Return the words that change with the person; None if one of them cannot follow."""
         words: Words = {}
         for place in places:
-            target = self._target(place, gender, title)
+            target = self._target(place, gender, choice)
             if target is not None:
                 words[place.span] = target
             elif self._gender_of(place) == OTHER[gender]:
                 return None
         for mention in person.mentions:
-            of_mention = self._of_mention(mention, gender, title)
+            of_mention = self._of_mention(mention, gender, choice)
             if of_mention is None:
                 return None
             words = of_mention | words
         return words
 
-    def _titles(self, person: Person, gender: Gender) -> list[str]:
-        """Return the counterparts of the person's title."""
+    def _choices(self, person: Person, places: Sequence[Place], gender: Gender) -> list[str]:
+        """Return the counterparts of the person's title, or of the first name if the dictionary has it."""
         spans = [mention.title for mention in person.mentions if mention.title]
-        if not spans:
-            return []
-        place = Place(
-            self._attribute.name, self._text.text[slice(*spans[0])], spans[0], person.mentions[0].head
-        )
-        return self._targets(place, gender)
+        if spans:
+            title = self._text.text[slice(*spans[0])]
+            return self._targets(
+                Place(self._attribute.name, title, spans[0], person.mentions[0].head), gender
+            )
+        names = [place for place in places if self._text.meaning.named(place.span) is not None]
+        return self._targets(names[0], gender) if names else []
 
     # The gender of words
 
     def _gender(self, word: str, group: str) -> Gender | None:
-        if group in ("male", "female"):
-            return "male" if group == "male" else "female"
+        signalled = group.rpartition("_")[2]
+        if signalled in ("male", "female"):
+            return "male" if signalled == "male" else "female"
         return PRONOUN_GENDERS.get(paradigm(word.lower()) or "") or self._text.words.gender(word.lower())
 
     def _stated(self, places: Sequence[Place]) -> Gender | None:
@@ -125,7 +127,7 @@ class GenderChange:
 
     # What becomes of them
 
-    def _target(self, place: Place, gender: Gender, title: str | None) -> str | None:
+    def _target(self, place: Place, gender: Gender, choice: str | None) -> str | None:
         """Return the counterpart of the term at ``place`` in the form that it needs there."""
         index = self._reading.at(place.span[0])
         form = paradigm(place.term)
@@ -134,7 +136,7 @@ class GenderChange:
                 return None
             return pronoun(FORMS[OTHER[gender]], pronoun_slot(self._reading, index))
         targets = self._targets(place, gender)
-        return title if title in targets else next(iter(targets), None)
+        return choice if choice in targets else next(iter(targets), None)
 
     def _targets(self, place: Place, gender: Gender) -> list[str]:
         targets = (
@@ -144,12 +146,12 @@ class GenderChange:
         )
         return list(dict.fromkeys(targets))
 
-    def _of_mention(self, mention: Mention, gender: Gender, title: str | None) -> Words | None:
+    def _of_mention(self, mention: Mention, gender: Gender, choice: str | None) -> Words | None:
         """Return what must change at one mention; None where it cannot follow."""
         token = self._reading.tokens[mention.head]
         span = (token.start, token.end)
         if mention.kind == "name":
-            return self._of_name(mention, gender, title)
+            return self._of_name(mention, gender, choice)
         about = self._text.meaning.described(span) is not None
         if mention.kind == "pronoun":
             form = pronoun(FORMS[OTHER[gender]], pronoun_slot(self._reading, mention.head))
@@ -161,7 +163,7 @@ class GenderChange:
             return {span: target} if target and self._gender_of(place) == gender else {}
         return {span: target} if target and about else None
 
-    def _of_name(self, mention: Mention, gender: Gender, title: str | None) -> Words | None:
+    def _of_name(self, mention: Mention, gender: Gender, choice: str | None) -> Words | None:
         text = self._text.text
         words: Words = {}
         if mention.title:
@@ -173,7 +175,8 @@ class GenderChange:
                 return None
             words[mention.title] = target
         first, _, more = text[mention.start : mention.end].partition(" ")
-        changed = counterpart(first, gender, text)
+        named = Place(self._attribute.name, first, (mention.start, mention.start + len(first)), mention.head)
+        changed = self._target(named, gender, choice) or counterpart(first, gender, text)
         if changed:
             words[mention.start, mention.start + len(first)] = changed
         elif not mention.title and (more or not self._surname(first)):

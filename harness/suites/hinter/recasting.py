@@ -37,7 +37,10 @@ class Recaster:
 
     def __init__(self, lexicon: Lexicon) -> None:
         self._lexicon = lexicon
-        words = (word for attribute in lexicon.attributes.values() for word in attribute.words)
+        exchanges = (
+            e for a in lexicon.attributes.values() for listed in a.exchanges.values() for e in listed
+        )
+        words = (e.source for e in exchanges if e.form not in ("name", "title"))
         self._demonyms = frozenset(part for word in words for part in word.split() if part[:1].isupper())
 
     def text(self, resolution: Resolution, meaning: Literal["person", "off"] = "person") -> RecastText:
@@ -170,6 +173,8 @@ class _Attribute:
             and first.head is not None
             and self._text.persons.anaphoric(first.head)
         ):
+            self._leave(UNCLEAR, of_term)
+        elif not person.clear and any(exchange.form == "name" for exchange in exchanges):
             self._leave(UNCLEAR, of_term)
         elif conflicts.at_home(self._text, first.term):
             self._leave(CONTRADICTION, of_term)
