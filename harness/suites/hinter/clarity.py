@@ -58,7 +58,8 @@ class _Clarity:
                 yield number
         yield from self._repeated()
         for number, entity in self._entities.items():
-            if len(entity.genders) > 1 or any(left_over(self._reading, entity.mentions)):
+            named = any(m.kind == "name" for m in entity.mentions)
+            if len(entity.genders) > 1 or (named and any(left_over(self._reading, entity.mentions))):
                 yield number
             if all(m.kind == "pronoun" for m in entity.mentions):
                 before = self._before(entity.mentions[0], number)

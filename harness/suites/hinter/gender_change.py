@@ -61,7 +61,7 @@ class GenderChange:
         exchange = next(
             e for place in places for e in self._text.exchanges(self._attribute, place) if self.gendered(e)
         )
-        groups = (gender, OTHER[gender])
+        groups = None if exchange.form == "name" else (gender, OTHER[gender])
         return [self._text.variation(self._attribute.name, change, exchange, groups) for change in words]
 
     def _resumes(self, person: Person, places: Sequence[Place]) -> bool:
@@ -169,7 +169,7 @@ class GenderChange:
         if mention.title:
             written = text[slice(*mention.title)]
             target = self._target(
-                Place(self._attribute.name, written, mention.title, mention.head), gender, title
+                Place(self._attribute.name, written, mention.title, mention.head), gender, choice
             )
             if target is None:
                 return None

@@ -28,7 +28,9 @@ NOT_BY_PAIR = "!"
 """Expected: the pair of the row does not change the words in brackets; other pairs may."""
 NAME = "<name>"
 """In an expected text: a given name other than the one in the text, the same at all its places."""
-LEAST_SHARE = 0.25
+NOT_YET = "?"
+"""Before a kind: what a careful reader would do, and the suite does not do yet."""
+LEAST_SHARE = 0.94
 """The share of rows that must hold."""
 LEXICON = lexicon.load()
 
@@ -46,6 +48,7 @@ class Row:
     pair: str
     marked: str
     expected: str
+    holds: bool
 
     @property
     def text(self) -> str:
@@ -92,10 +95,21 @@ def read() -> Iterator[Row]:
         cells = line.split("\t")
         if not line.startswith("#") and cells != COLUMNS:
             kind, attribute, pair, text, expected = cells
-            yield Row(number, kind, attribute, pair, text, expected)
+            known = not kind.startswith(NOT_YET)
+            yield Row(number, kind.removeprefix(NOT_YET), attribute, pair, text, expected, known)
 
 
 ROWS = list(read())
+TO_HOLD = [
+    pytest.param(
+        row,
+        id=f"{row.line}-{row.kind}",
+        marks=()
+        if row.holds
+        else pytest.mark.xfail(reason="not decided as a careful reader does", strict=True),
+    )
+    for row in ROWS
+]
 each_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.line}-{row.kind}")
 
 
@@ -165,7 +179,7 @@ def fault(row: Row, cases: Sequence[Case]) -> str | None:
 
 def test_enough_rows_of_every_kind_about_half_of_which_change() -> None:
     assert len(ROWS) >= 360
-    assert min(Counter(row.kind for row in ROWS).values()) >= 12
+    assert min(Counter(row.kind for row in ROWS).values()) >= 6
     assert 0.4 < sum(row.changes for row in ROWS) / len(ROWS) < 0.6
 
 
@@ -205,7 +219,7 @@ def test_the_dictionary_has_the_words_in_brackets(row: Row) -> None:
 # What the suite makes of it
 
 
-@each_row
+@pytest.mark.parametrize("row", TO_HOLD)
 def test_a_row_holds(versions: Versions, row: Row) -> None:
     assert fault(row, versions(row.text, row.attribute)) is None
 
