@@ -51,6 +51,7 @@ class People:
     given_names: Mapping[str, Gender | None]
     plurals: Mapping[str, str]
     animals: frozenset[str]
+    called_she: frozenset[str]
     facts: Mapping[str, frozenset[str]]
     homes: Mapping[str, frozenset[str]]
     phrases: re.Pattern[str]
@@ -95,6 +96,7 @@ def people() -> People:
         given_names=vocabulary().given_names,
         plurals=table["plurals"],
         animals=frozenset(table["animals"]["animal"]),
+        called_she=frozenset(table["animals"]["called_she"]),
         facts={topic: frozenset(listed) for topic, listed in table["facts"].items()},
         homes={demonym: frozenset(places) for demonym, places in table["homes"].items()},
         phrases=_pattern(table["phrases"]["fixed"]),

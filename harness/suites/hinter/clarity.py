@@ -7,7 +7,7 @@ or a role beside it ties the person to another's gender.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from harness.language.entities import Entity, Resolution
 from harness.language.mentions import who_clause
@@ -44,8 +44,9 @@ class _Clarity:
             key=lambda pair: pair[0].start,
         )
         self._number = {m.head: n for m, n in self._mentions}
-        self._others = sorted({*self._strange(), *self._animals()})
-        self._places = [i for e in self._reading.named if e.label == "GPE" for i in range(e.first, e.last)]
+        self._others = sorted({*self._strange(), *self._nouns(words.animals)})
+        places = (i for e in self._reading.named if e.label == "GPE" for i in range(e.first, e.last))
+        self._called_she = [*places, *self._nouns(words.called_she)]
 
     def doubtful(self) -> Iterator[int]:
         """Yield the entities that are not clear, with repetitions."""
@@ -81,7 +82,7 @@ class _Clarity:
             for other in self._rivals.get(pronoun.head, ())
             if other in self._entities and (self._entities[other].genders or not stated)
         }
-        if rivals or self._met(pronoun) or not self._near(pronoun, number):
+        if rivals or self._met(pronoun, stated) or not self._near(pronoun, number):
             yield number
             yield from rivals
 
@@ -104,9 +105,9 @@ class _Clarity:
             if m.kind == "nominal"
         )
 
-    def _met(self, pronoun: Mention) -> bool:
-        """Return whether an animal, a name that was not recognised or, for *she*, a country is near before."""
-        others = self._others + (self._places if pronoun.gender == "female" else [])
+    def _met(self, pronoun: Mention, stated: bool) -> bool:
+        """Return whether an animal, a name that was not recognised or, for *she*, a country is shortly before."""
+        others = self._others + (self._called_she if pronoun.gender == "female" and not stated else [])
         return any(
             i < pronoun.head and self._sentence(pronoun) - self._reading.tokens[i].sentence <= WINDOW
             for i in others
@@ -150,10 +151,10 @@ class _Clarity:
     def _definite(self, index: int) -> bool:
         return any(self._reading.lower(c) in DEFINITE for c in self._reading.children[index])
 
-    def _animals(self) -> Iterator[int]:
+    def _nouns(self, words: Collection[str]) -> Iterator[int]:
+        """Yield the tokens of nouns among ``words`` that refer to no person."""
         for index, token in enumerate(self._reading.tokens):
-            word = self._reading.lower(index)
-            if token.tag[:2] == "NN" and word in self._words.animals and index not in self._number:
+            if token.tag[:2] == "NN" and self._reading.lower(index) in words and index not in self._number:
                 yield index
 
     # Nouns and names
