@@ -27,14 +27,18 @@ class RuleResolver:
     """The default resolver, which needs nothing but the spaCy pipeline."""
 
     def __init__(self, reader: Reader, words: Vocabulary | None = None) -> None:
-        self._reader = reader
+        self.reader = reader
         self._words = words or vocabulary()
         self.name = f"rules over {reader.name}"
 
     def resolve(self, texts: Iterable[str]) -> Iterator[Resolution]:
         """Yield the resolution of each text, in order."""
-        for reading in self._reader.read(texts):
-            yield link(reading, find(reading, self._words))
+        for reading in self.reader.read(texts):
+            yield self.link(reading)
+
+    def link(self, reading: ParsedText) -> Resolution:
+        """Return the resolution of a text that was read."""
+        return link(reading, find(reading, self._words))
 
     def entities(self, text: str) -> tuple[Entity, ...]:
         """Return the entities of ``text``."""
