@@ -33,6 +33,7 @@ FLOORS = (
     ),
     ("dialect", "language.differences", "language.entities", "language.people", "language.person_names"),
     ("language.mentions", "model"),
+    ("language.antecedents",),
     # The door of suites and models.
     ("plugins",),
     # Edges: files, parsers, models, the response cache.

@@ -157,8 +157,8 @@ class ResultRow(Block):
 
     @property
     def name(self) -> str:
-        """The attributes as people read them: ``race + gender``, ``race + gender, one person``."""
-        return ", ".join(filter(None, [" + ".join(self.attributes), self.scope]))
+        """The attributes as people read them: ``race + gender``; the scope of a row below them."""
+        return f"· on {self.scope}" if self.scope else " + ".join(self.attributes)
 
     @property
     def together(self) -> bool:
@@ -291,10 +291,10 @@ class Summary(Plain):
 
     @property
     def rows(self) -> tuple[ResultRow, ...]:
-        """The rows of the results table: each set of attributes, and before it the same on one person."""
+        """The rows of the results table: each set of attributes, and below it the same on one person."""
         meeting = {row.attributes: row for row in self.one_person}
         return tuple(
-            part for row in self.results for part in (meeting.get(row.attributes), row) if part is not None
+            part for row in self.results for part in (row, meeting.get(row.attributes)) if part is not None
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -104,7 +104,7 @@ def headline(summary: Summary) -> str:
         subject = "Of all of them, on one person or several, it" if together.tests > meeting.tests else "It"
     if together.tests > meeting.tests:
         changed = _changed(subject, together, f"intersectional {case}", f"intersectional {case}s")
-        sentences += [changed, _hidden(together)]
+        sentences += [changed] if meeting.decided else [changed, _hidden(together)]
         subject = "It"
     if single.tests:
         of = "of a single attribute"
