@@ -163,6 +163,8 @@ class _Clarity:
         """Yield the entity of a noun that may be somebody else of the text, and who that may be."""
         if self._named_elsewhere(mention, number):
             yield number
+        if not mention.gender and self._may_be_named(mention, number):
+            yield number
         if mention.gender and self._resumes(mention, number):
             yield number
             yield from self._before(mention, number)
@@ -172,6 +174,17 @@ class _Clarity:
                 if alike and its_number != number and other.gender == mention.gender:
                     if abs(self._sentence(other) - self._sentence(mention)) <= WINDOW:
                         yield number
+
+    def _may_be_named(self, mention: Mention, number: int) -> bool:
+        """Return whether a definite noun may be somebody named before: *Reba … the singer*."""
+        entity = self._entities[number]
+        names = [m.head for m, _ in self._mentions if m.kind == "name"]
+        return (
+            entity.mentions[0] is mention
+            and self._definite(mention.head)
+            and not any(m.kind == "name" for m in entity.mentions)
+            and any(i < mention.head for i in (*names, *self._others))
+        )
 
     def _before(self, mention: Mention, number: int) -> list[int]:
         return [
@@ -221,7 +234,13 @@ class _Clarity:
         children = [(reading.lower(c), reading.tokens[c].dep) for c in reading.children[head]]
         if any(word == "same" or (dep in ("acl", "relcl") and word in PLAYED) for word, dep in children):
             return True
-        return self._name_follows(head, number)
+        rest = reading.text[token.end :]
+        if rest.lstrip().startswith("("):
+            aside = range(token.end, token.end + rest.find(")") + 1)
+            if any(m.kind == "name" and m.start in aside for m, _ in self._mentions):
+                return True
+        near = (reading.lower(i) for i in range(head + 1, min(head + 5, len(reading.tokens))))
+        return any(word in ("named", "called") for word in near) or self._name_follows(head, number)
 
     def _other_name(self, index: int, number: int) -> bool:
         return self._reading.tokens[index].tag in NAME_TAGS and self._number.get(index) != number
@@ -249,6 +268,8 @@ class _Clarity:
             return True
         if reading.lower(reading.tokens[name.head].head) in ("like", "as"):
             return True
+        if any(reading.tokens[c].dep in ("amod", "det", "nummod") for c in reading.children[name.head]):
+            return True  # dirty Harry
         here = self._sentence(name)
         return any(
             reading.lower(i) in ROLES for i, token in enumerate(reading.tokens) if token.sentence == here

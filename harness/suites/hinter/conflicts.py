@@ -53,6 +53,18 @@ def joined(text: PeopleText, places: Sequence[Place], terms: Collection[str]) ->
     return False
 
 
+def contrasted(text: PeopleText, places: Sequence[Place], others: Collection[Place]) -> bool:
+    """Return whether another word of the attribute stands in the same sentence: *a white man … black women*."""
+    tokens = text.reading.tokens
+
+    def sentence(place: Place) -> int:
+        index = text.reading.at(place.span[0])
+        return -1 if index is None else tokens[index].sentence
+
+    here = {sentence(place) for place in places}
+    return any(other.term != places[0].term and sentence(other) in here for other in others)
+
+
 def _conjuncts(text: PeopleText, index: int) -> Iterator[int]:
     """Yield the tokens coordinated with ``index``, and those beyond a slash or an *or* beside it."""
     tokens = text.reading.tokens

@@ -46,7 +46,8 @@ class GenderChange:
         There are several where a title (*Mr.*: *Mrs.*, *Ms.*) or a first name has several counterparts.
         """
         gender = person.gender or self._stated(places)
-        if gender is None or not person.clear or self._resumes(person, places):
+        generic = person.single and person.gender is None and self._text.persons.anybody
+        if gender is None or generic or not person.clear or self._resumes(person, places):
             return UNCLEAR
         choices: list[str | None] = [*self._choices(person, places, gender)] or [None]
         changes = [self._words(person, places, gender, choice) for choice in choices]

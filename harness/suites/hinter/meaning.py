@@ -27,6 +27,9 @@ DETERMINERS = frozenset({"det", "poss", "nummod", "predet"})
 COPULAS = frozenset(
     "be is was are were been being am 's 'm 're became become becomes remained seemed".split()  # noqa: SIM905
 )
+TEACHERS = frozenset(
+    "teacher teachers professor professors tutor major majors speaker speakers translator interpreter".split()  # noqa: SIM905
+)
 PERSONAL = frozenset(
     {"i", "we", "you", "he", "she", "they", "who", "everyone", "someone", "anyone", "nobody"}
 )
@@ -93,11 +96,16 @@ class Meaning:
         return mention.head if mention and mention.start == span[0] else None
 
     def _titled(self, first: int) -> int | None:
-        """Return the name after a title that expresses a gender."""
+        """Return the name after a title that expresses a gender; none in a title of a work (*Goodbye Mr. Chips*)."""
         mention = self.names[first]
-        return (
-            mention.head if mention.title and self.reading.tokens[first].start == mention.title[0] else None
+        if mention.title is None or self.reading.tokens[first].start != mention.title[0]:
+            return None
+        within = (
+            first > 0
+            and self._capital(first - 1)
+            and self.reading.tokens[first - 1].tag in NAME_TAGS | {"UH"}
         )
+        return None if within else mention.head
 
     def _in_name(self, first: int, last: int) -> bool:
         """Return whether the word is part of a capitalised run, such as the title of a work."""
@@ -263,9 +271,22 @@ class Meaning:
         while token.dep == "conj" and self.reading.tokens[token.head].dep in MODIFIERS | PREDICATES:
             last = token.head
             token = self.reading.tokens[last]
+        if (
+            token.dep in MODIFIERS
+            and token.head > last
+            and self._demonym(last)
+            and self._of_subject(token.head)
+        ):
+            return None
         if token.dep in MODIFIERS and token.head > last:
             return token.head if token.head not in self.names and self._person(token.head) else None
         return self._predicated(token.head) if token.dep in PREDICATES else None
+
+    def _of_subject(self, head: int) -> bool:
+        """Return whether a demonym may name a language or a nation: *an English teacher*, *the French people*."""
+        word = self.reading.lower(head)
+        definite = any(self.reading.lower(c) == "the" for c in self.reading.children[head])
+        return word in TEACHERS or (definite and word in ("people", "brothers", "sisters", "public", "men"))
 
     def _predicated(self, verb: int) -> int | None:
         """Return the person of whom a predicate of ``verb`` is said: *the singer was Welsh*, *most of them are*."""

@@ -12,6 +12,7 @@ from harness.language.spacy_docs import SpacyReader
 from harness.suites.hinter.clarity import unclear
 
 ANAPHORIC = frozenset({"both", "these", "those", "other", "neither", "either"})
+SUBJECTS = frozenset({"nsubj", "nsubjpass", "expl"})
 MODIFIERS = frozenset({"amod", "compound", "prep", "relcl", "acl"})
 
 
@@ -72,12 +73,37 @@ class Persons:
         """Return whether a plural noun takes up persons mentioned before: *both men*, *these people*."""
         reading = self._reading
         children = {reading.lower(c): reading.tokens[c].dep for c in reading.children[head] if c < head}
+        if self._told_of(head):
+            return True
+        if children.keys() & {"these", "those", "both"} and any(i < head for i in self._number):
+            return True
         if "poss" in children.values() or not self._several_before(head):
             return False
         if children.keys() & ANAPHORIC:
             return True
         modified = any(reading.tokens[c].dep in MODIFIERS for c in reading.children[head])
         return "the" in children and not modified
+
+    def _told_of(self, head: int) -> bool:
+        """Return whether a plural noun is said of somebody: *these are two men*, *one of the men*, *as sisters*."""
+        reading = self._reading
+        token = reading.tokens[head]
+        above = reading.lower(token.head)
+        if token.dep in ("attr", "appos"):
+            subjects = (
+                reading.lower(c) for c in reading.children[token.head] if reading.tokens[c].dep in SUBJECTS
+            )
+            return token.dep == "appos" or not any(subject == "there" for subject in subjects)
+        if token.dep == "pobj" and above == "of":
+            return reading.lower(reading.tokens[token.head].head) in (
+                "one",
+                "two",
+                "role",
+                "roles",
+                "part",
+                "parts",
+            )
+        return token.dep == "pobj" and above in ("as", "like")
 
     def _several_before(self, head: int) -> bool:
         """Return whether names, or a noun for several persons, come before."""

@@ -101,9 +101,11 @@ class _Attribute:
         self._attribute = attribute
         self._left = left
         self._gender = GenderChange(text, attribute)
+        self._found: Sequence[Place] = ()
 
     def variations(self, found: Sequence[Place]) -> Iterator[Variation]:
         """Yield the variations of the places that describe a person."""
+        self._found = found
         by_person: dict[str, tuple[Person, list[Place]]] = {}
         for place in found:
             if place.head is not None:
@@ -176,11 +178,25 @@ class _Attribute:
             self._leave(UNCLEAR, of_term)
         elif not person.clear and any(exchange.form == "name" for exchange in exchanges):
             self._leave(UNCLEAR, of_term)
-        elif conflicts.at_home(self._text, first.term):
+        elif any(e.form == "adjective" for e in exchanges) and conflicts.contrasted(
+            self._text, of_term, self._found
+        ):
+            self._leave(COORDINATION, of_term)
+        elif conflicts.at_home(self._text, first.term) or self._of_things(first.term):
             self._leave(CONTRADICTION, of_term)
         else:
             for exchange in exchanges:
                 yield from self._by(exchange, person, of_term, first)
+
+    def _of_things(self, term: str) -> bool:
+        """Return whether the text says ``term``, a nation, of things, too: *a Turkish cop … the Turkish mob*.
+
+        Or another form of it of others: *an African woman … Africans*.
+        """
+        return term[:1].isupper() and any(
+            (p.term == term and p.head is None) or (p.term != term and p.term[:5] == term[:5])
+            for p in self._found
+        )
 
     def _by(
         self, exchange: Exchange, person: Person, of_term: Sequence[Place], first: Place
