@@ -153,7 +153,7 @@ def literal() -> None:
 
 
 def people() -> None:
-    """Mutants about people: what telling persons apart costs, and against parsing each mutant's whole text."""
+    """Mutants about people: what telling persons apart costs, against parsing each mutant whole."""
     for name, texts, sample in (("100 reviews", reviews(100), 200), ("20 fact sections", facts(20), 40)):
         words, parser = lexicon.load().select(ATTRIBUTES), SpacyParser(default_pipeline())
         timed, resolver = Timed(parser), TimedResolver()
@@ -179,7 +179,7 @@ def people() -> None:
         )
         print(f"  ours      {len(decided) / ours:>9,.0f} mutants/s ({ours:.1f} s)")
         print(
-            f"  whole     {1 / whole:>9,.1f} mutants/s, the whole text of each parsed: ratio {whole * len(decided) / ours:.1f}"
+            f"  whole     {1 / whole:>9,.1f} mutants/s, each whole: ratio {whole * len(decided) / ours:.1f}"
         )
         print(f"  checks    {checks:>9.2f} s, {checks / spacy:.0%} of spaCy's {spacy:.2f} s", flush=True)
 

@@ -112,7 +112,7 @@ def attribute_sets(verdicts: pl.LazyFrame, settings: JsonObject) -> list[tuple[s
 def one_person(
     verdicts: pl.LazyFrame, cases: pl.LazyFrame, sets: Sequence[tuple[str, ...]], confirmed: bool
 ) -> list[ResultRow]:
-    """Return the results of the intersectional mutants whose attributes meet on one person, if that is known."""
+    """Return the results of the intersectional mutants whose attributes meet on one person, if known."""
     import polars as pl
 
     same = cases.filter(pl.col("traits").str.contains(f'"{SAME_PERSON}":"yes"', literal=True))

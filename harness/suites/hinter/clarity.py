@@ -73,7 +73,7 @@ class _Clarity:
     # Pronouns
 
     def _of_pronoun(self, pronoun: Mention, number: int) -> Iterator[int]:
-        """Yield the entities to which ``pronoun`` may refer if there are several, or a person not recognised."""
+        """Yield the entities to which ``pronoun`` may refer if there are several, or a stranger."""
         if self._reading.lower(pronoun.head) in REFLEXIVES or self._relative(pronoun, number):
             return
         stated = self._stated(pronoun, number)
@@ -106,7 +106,7 @@ class _Clarity:
         )
 
     def _met(self, pronoun: Mention, stated: bool) -> bool:
-        """Return whether an animal, a name that was not recognised or, for *she*, a country is shortly before."""
+        """Return whether an animal, an unrecognised name or, for *she*, a country is shortly before."""
         others = self._others + (self._called_she if pronoun.gender == "female" and not stated else [])
         return any(
             i < pronoun.head and self._sentence(pronoun) - self._reading.tokens[i].sentence <= WINDOW
@@ -171,9 +171,9 @@ class _Clarity:
         if self._reading.lower(mention.head) in PLAIN:
             for other, its_number in self._mentions:
                 alike = other.kind == "nominal" and self._reading.lower(other.head) in PLAIN
-                if alike and its_number != number and other.gender == mention.gender:
-                    if abs(self._sentence(other) - self._sentence(mention)) <= WINDOW:
-                        yield number
+                near = abs(self._sentence(other) - self._sentence(mention)) <= WINDOW
+                if alike and near and its_number != number and other.gender == mention.gender:
+                    yield number
 
     def _may_be_named(self, mention: Mention, number: int) -> bool:
         """Return whether a definite noun may be somebody named before: *Reba … the singer*."""
@@ -209,7 +209,7 @@ class _Clarity:
         )
 
     def _repeated(self) -> Iterator[int]:
-        """Yield entities that one gendered noun names, although they are not linked: *his wife … his wife*."""
+        """Yield entities that share a gendered noun although they are not linked: *his wife … his wife*."""
         by_word: dict[str, set[int]] = {}
         for mention, number in self._mentions:
             if mention.kind == "nominal" and mention.gender:

@@ -31,9 +31,9 @@ def coordinated(text: PeopleText, edits: Mapping[Span, str], gender: Gender) -> 
 
 
 def joined(text: PeopleText, places: Sequence[Place], terms: Collection[str]) -> bool:
-    """Return whether a word is coordinated with a word like it: *Jewish and Christian parents*, *men and women*.
+    """Return whether a word is coordinated with a word like it.
 
-    ``terms`` are those of the attribute, in lower case.
+    *Jewish and Christian parents*, *men and women*. ``terms`` are those of the attribute, in lower case.
     """
     for place in places:
         last = text.reading.at(place.span[1] - 1)
@@ -54,7 +54,7 @@ def joined(text: PeopleText, places: Sequence[Place], terms: Collection[str]) ->
 
 
 def contrasted(text: PeopleText, places: Sequence[Place], others: Collection[Place]) -> bool:
-    """Return whether another word of the attribute stands in the same sentence: *a white man … black women*."""
+    """Return whether a sentence has another word of the attribute: *a white man … black women*."""
     tokens = text.reading.tokens
 
     def sentence(place: Place) -> int:
@@ -62,7 +62,8 @@ def contrasted(text: PeopleText, places: Sequence[Place], others: Collection[Pla
         return -1 if index is None else tokens[index].sentence
 
     here = {sentence(place) for place in places}
-    return any(other.term != places[0].term and sentence(other) in here for other in others)
+    others = [other for other in others if other.head is not None and other.term != places[0].term]
+    return any(sentence(other) in here for other in others)
 
 
 def _conjuncts(text: PeopleText, index: int) -> Iterator[int]:
@@ -111,7 +112,8 @@ def at_home(text: PeopleText, demonym: str) -> bool:
     countries = text.words.homes.get(demonym, frozenset())
     for entity in reading.named:
         word = reading.word(entity.first)
-        if entity.label in ("GPE", "LOC") and reading.tokens[entity.first].tag in NAME_TAGS:
-            if word in countries or (word[:4] == demonym[:4] and word not in (demonym, f"{demonym}s")):
-                return True
+        place = entity.label in ("GPE", "LOC") and reading.tokens[entity.first].tag in NAME_TAGS
+        related = word[:4] == demonym[:4] and word not in (demonym, f"{demonym}s")
+        if place and (word in countries or related):
+            return True
     return False

@@ -14,9 +14,9 @@ NOTES = (
     "Valid share: valid mutants among those that are valid or discarded, with Wilson's 95 % interval. A"
     " duplicate has the same text as another mutant of the attribute and counts as neither.",
     "Discarded by the first difference from the original: the number of sentences, parts of speech (pos), or"
-    " grammatical structure (dependency). Before that, words are left alone that describe nobody (not-a-person),"
-    " whose person is not clear (person-unclear), whose counterpart stands beside them (coordination), or where"
-    " the text would contradict the change (contradiction).",
+    " grammatical structure (dependency). Before that, words are left alone that describe nobody"
+    " (not-a-person), whose person is not clear (person-unclear), whose counterpart stands beside them"
+    " (coordination), or where the text would contradict the change (contradiction).",
 )
 
 

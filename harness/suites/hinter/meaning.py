@@ -96,7 +96,7 @@ class Meaning:
         return mention.head if mention and mention.start == span[0] else None
 
     def _titled(self, first: int) -> int | None:
-        """Return the name after a title that expresses a gender; none in a title of a work (*Goodbye Mr. Chips*)."""
+        """Return the name after a title that expresses a gender, except in *Goodbye Mr. Chips*."""
         mention = self.names[first]
         if mention.title is None or self.reading.tokens[first].start != mention.title[0]:
             return None
@@ -201,7 +201,7 @@ class Meaning:
         return before in (",", ".", "!", "?", "-", "...") and after in (",", ".", "!", "?", "...", ";")
 
     def _named(self, first: int, last: int) -> bool:
-        """Return whether the noun is part of a name (*the Coen brothers*) or has one (*an actress like Eva Ray*)."""
+        """Return whether the noun is part of a name or has one: *the Coen brothers*, *one like Eva*."""
         for child in self.reading.children[last]:
             token = self.reading.tokens[child]
             modifier = child < first and token.dep in MODIFIERS
@@ -283,13 +283,13 @@ class Meaning:
         return self._predicated(token.head) if token.dep in PREDICATES else None
 
     def _of_subject(self, head: int) -> bool:
-        """Return whether a demonym may name a language or a nation: *an English teacher*, *the French people*."""
+        """Return whether a demonym may name a language or a nation: *English teacher*, *the French*."""
         word = self.reading.lower(head)
         definite = any(self.reading.lower(c) == "the" for c in self.reading.children[head])
         return word in TEACHERS or (definite and word in ("people", "brothers", "sisters", "public", "men"))
 
     def _predicated(self, verb: int) -> int | None:
-        """Return the person of whom a predicate of ``verb`` is said: *the singer was Welsh*, *most of them are*."""
+        """Return the person of whom a predicate of ``verb`` is said: *the singer was Welsh*."""
         if self.reading.lower(verb) not in COPULAS:
             return None
         subject = next(

@@ -35,7 +35,7 @@ class Person:
 
 
 def resolver(pipeline: str | None = None) -> RuleResolver:
-    """Return the coreference rules over spaCy's ``pipeline`` [the installed one], with all nouns for people."""
+    """Return the coreference rules over spaCy's ``pipeline``, with all nouns for people."""
     words = person_vocabulary()
     return RuleResolver(SpacyReader(pipeline, words.given_names), words)
 
@@ -85,7 +85,7 @@ class Persons:
         return "the" in children and not modified
 
     def _told_of(self, head: int) -> bool:
-        """Return whether a plural noun is said of somebody: *these are two men*, *one of the men*, *as sisters*."""
+        """Return whether a plural noun is said of somebody: *these are two men*, *one of the men*."""
         reading = self._reading
         token = reading.tokens[head]
         above = reading.lower(token.head)

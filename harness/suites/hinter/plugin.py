@@ -130,9 +130,9 @@ def _as_published(options: HinterOptions) -> HinterOptions:
     """Fill in how words change: as published if so asked, or if there is no parser to tell persons by."""
     literal = options.like_the_paper or options.parser == "none"
     written = options.model_fields_set
-    if options.like_the_paper and not written.isdisjoint({"consistency", "meaning"}):
-        if (options.consistency, options.meaning) != LITERAL:
-            raise ConfigError("hinter.like_the_paper: leave out consistency and meaning, which it sets")
+    own = not written.isdisjoint({"consistency", "meaning"})
+    if options.like_the_paper and own and (options.consistency, options.meaning) != LITERAL:
+        raise ConfigError("hinter.like_the_paper: leave out consistency and meaning, which it sets")
     updates = dict(zip(("consistency", "meaning"), LITERAL, strict=True)) if literal else {}
     if not options.like_the_paper:
         updates = {name: value for name, value in updates.items() if name not in written}

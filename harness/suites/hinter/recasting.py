@@ -120,7 +120,7 @@ class _Attribute:
     def _settled(
         self, by_person: Collection[tuple[Person, list[Place]]]
     ) -> Iterator[tuple[Person, list[Place]]]:
-        """Yield persons with their places, without a word that a group shares with others: perhaps the same."""
+        """Yield persons with their places, without words that a group shares with others."""
         holders: dict[str, list[Person]] = {}
         for person, its_places in by_person:
             for term in dict.fromkeys(place.term for place in its_places):
@@ -164,29 +164,33 @@ class _Attribute:
 
     def _exchanged(self, person: Person, of_term: Sequence[Place]) -> Iterator[Variation]:
         """Yield the changes of one term of a person."""
-        exchanges = self._others(of_term[0])
         first = min(of_term, key=lambda place: place.span)
-        inserts = any(exchange.operation == "insertion" for exchange in exchanges)
-        if conflicts.joined(self._text, of_term, {term.lower() for term in self._attribute.exchanges}):
-            self._leave(COORDINATION, of_term)
-        elif (
-            inserts
-            and not person.single
-            and first.head is not None
-            and self._text.persons.anaphoric(first.head)
-        ):
-            self._leave(UNCLEAR, of_term)
-        elif not person.clear and any(exchange.form == "name" for exchange in exchanges):
-            self._leave(UNCLEAR, of_term)
-        elif any(e.form == "adjective" for e in exchanges) and conflicts.contrasted(
-            self._text, of_term, self._found
-        ):
-            self._leave(COORDINATION, of_term)
-        elif conflicts.at_home(self._text, first.term) or self._of_things(first.term):
-            self._leave(CONTRADICTION, of_term)
-        else:
-            for exchange in exchanges:
-                yield from self._by(exchange, person, of_term, first)
+        exchanges = self._others(of_term[0])
+        reason = self._forbids(person, of_term, first, exchanges)
+        if reason:
+            self._leave(reason, of_term)
+            return
+        for exchange in exchanges:
+            yield from self._by(exchange, person, of_term, first)
+
+    def _forbids(
+        self, person: Person, of_term: Sequence[Place], first: Place, exchanges: Sequence[Exchange]
+    ) -> places.Reason | None:
+        """Return why a term of a person cannot change; None if it can."""
+        text = self._text
+        if conflicts.joined(text, of_term, {term.lower() for term in self._attribute.exchanges}):
+            return COORDINATION
+        group = not person.single and first.head is not None and text.persons.anaphoric(first.head)
+        if group and any(exchange.operation == "insertion" for exchange in exchanges):
+            return UNCLEAR
+        forms = {exchange.form for exchange in exchanges}
+        if "name" in forms and not person.clear:
+            return UNCLEAR
+        if "adjective" in forms and conflicts.contrasted(text, of_term, self._found):
+            return COORDINATION
+        if conflicts.at_home(text, first.term) or self._of_things(first.term):
+            return CONTRADICTION
+        return None
 
     def _of_things(self, term: str) -> bool:
         """Return whether the text says ``term``, a nation, of things, too: *a Turkish cop … the Turkish mob*.

@@ -174,7 +174,7 @@ class Hinter(Suite):
         return self._prepared(match, found, left)
 
     def _left(self, match: _Matched, left: Sequence[Left], tag: Tagger) -> list[_Left]:
-        """Return the variations that are left out, with the reasons: at most ``max_pairs`` of an attribute."""
+        """Return the variations left out, with the reasons: at most ``max_pairs`` of an attribute."""
         by_attribute: dict[str, list[_Left]] = {}
         for each in left:
             dictionary = self.lexicon.attributes[each.attribute]
