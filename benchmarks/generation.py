@@ -1,6 +1,6 @@
 """How fast mutants are made and decided, against the published algorithm taken literally.
 
-    python benchmarks/generation.py [literal] [warm] [workers] [large] [growth] [memory]
+    python benchmarks/generation.py [literal] [people] [warm] [workers] [large] [growth] [memory]
 
 Literally means: the changed sentences of each mutant parsed one at a time, every time, with the same
 spaCy model (the original's sentences are parsed once and not counted): all of them, and, as Algorithm 3
@@ -32,10 +32,12 @@ from harness import config, registry
 from harness.audit import generation
 from harness.audit.assembly import assemble
 from harness.core import Case, Document, DocumentOptions
+from harness.language.entities import Entity, Resolution
 from harness.language.parsers import CachedParser, Parse, Parser, SpacyParser, Split, default_pipeline
 from harness.language.verdict_cache import VerdictCache
 from harness.suites import lexicon
-from harness.suites.hinter import pairs
+from harness.suites.hinter import pairs, persons
+from harness.suites.hinter.places import REASONS
 from harness.suites.hinter.suite import Hinter
 from harness.suites.hinter.tag_comparison import SENTENCES, compare
 
@@ -52,6 +54,7 @@ def main() -> None:
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}")
     parts: dict[str, Callable[[], None]] = {
         "literal": literal,
+        "people": people,
         "warm": warm,
         "workers": workers,
         "large": large,
@@ -85,10 +88,8 @@ def published(share: float = 1.0) -> lexicon.Lexicon:
     thinner = {}
     for name, attribute in whole.attributes.items():
         kept = random.Random(0).sample(attribute.pairs, round(share * len(attribute.pairs)))
-        targets: dict[str, list[str]] = {}
-        for source, target in kept:
-            targets.setdefault(source, []).append(target)
-        thinner[name] = lexicon.Attribute(name, {s: tuple(t) for s, t in targets.items()}, {})
+        exchanges = lexicon.by_source(lexicon.Exchange(*pair, *pair) for pair in kept)
+        thinner[name] = lexicon.Attribute(name, exchanges, {})
     return lexicon.Lexicon(thinner, f"{share:.0%} of the published pairs")
 
 
@@ -149,6 +150,63 @@ def literal() -> None:
         print(f"  literally {1 / whole:>9,.1f} mutants/s ({sample_of}),")
         print(f"            {1 / early:>9,.1f} with the early return")
         print(f"  ratio     {rate * whole:>9.1f}, {rate * early:.1f} with the early return", flush=True)
+
+
+def people() -> None:
+    """Mutants about people: what telling persons apart costs, against parsing each mutant whole."""
+    for name, texts, sample in (("100 reviews", reviews(100), 200), ("20 fact sections", facts(20), 40)):
+        words, parser = lexicon.load().select(ATTRIBUTES), SpacyParser(default_pipeline())
+        timed, resolver = Timed(parser), TimedResolver()
+        suite = Hinter(words, CachedParser(timed), resolver=resolver)
+        started = time.process_time()
+        cases = [case for case in suite.cases(iter(texts)) if case.role != "original"]
+        ours = time.process_time() - started
+        resolutions = list(persons.resolver().resolve([text.text for text in texts]))
+        occurrences = [words.find(text.text) for text in texts]
+        started = time.process_time()
+        for resolution, found in zip(resolutions, occurrences, strict=True):
+            suite.recaster.text(resolution).recast(found)
+        checks = resolver.linking + time.process_time() - started
+        decided = [case for case in cases if case.reason not in REASONS]
+        chosen = random.Random(0).sample(decided, min(sample, len(decided)))
+        started = time.process_time()
+        for case in chosen:
+            parser.parse([case.text[a:b] for a, b in parser.split(case.text).spans])
+        whole = (time.process_time() - started) / len(chosen)
+        spacy = timed.seconds + resolver.reading
+        print(
+            f"{name}, {words.source}: {len(decided):,} mutants decided, {sum(c.valid for c in cases):,} valid"
+        )
+        print(f"  ours      {len(decided) / ours:>9,.0f} mutants/s ({ours:.1f} s)")
+        print(
+            f"  whole     {1 / whole:>9,.1f} mutants/s, each whole: ratio {whole * len(decided) / ours:.1f}"
+        )
+        print(f"  checks    {checks:>9.2f} s, {checks / spacy:.0%} of spaCy's {spacy:.2f} s", flush=True)
+
+
+class TimedResolver:
+    """The resolver of the suite, its processor time split into reading by spaCy and linking."""
+
+    def __init__(self) -> None:
+        self._resolver = persons.resolver()
+        self.name = self._resolver.name
+        self.reading = self.linking = 0.0
+
+    def resolve(self, texts: Iterable[str]) -> Iterator[Resolution]:
+        readings = self._resolver.reader.read(texts)
+        while True:
+            started = time.process_time()
+            reading = next(readings, None)
+            self.reading += time.process_time() - started
+            if reading is None:
+                return
+            started = time.process_time()
+            resolution = self._resolver.link(reading)
+            self.linking += time.process_time() - started
+            yield resolution
+
+    def entities(self, text: str) -> tuple[Entity, ...]:
+        return next(self.resolve([text])).entities
 
 
 def by_the_letter(parser: Parser, originals: dict[str, str], cases: Sequence[Case]) -> tuple[float, float]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     import polars as pl
 
+SUBSTITUTION = ("attribute", "source", "target", "operation", "source_group", "target_group")
 Kind = Literal["text", "true or false", "number", "whole number", "list of texts", "list of substitutions"]
 
 
@@ -46,7 +47,10 @@ CASES: Mapping[str, Column] = {
     "valid": Column("true or false", "Whether the case passed the suite's checks."),
     "reason": Column("text", "Why the case was discarded; null where it is valid."),
     "substitutions": Column(
-        "list of substitutions", "What was replaced: `attribute`, `source` and `target` of each substitution."
+        "list of substitutions",
+        "What was replaced: `attribute`, `source` and `target` of each substitution, its `operation`"
+        " (exchange, insertion or removal), and the groups that it leaves and enters, `source_group` and"
+        " `target_group`.",
     ),
     "traits": Column(
         "text", "What else the suite says of the case, such as a name or a capability, as JSON."
@@ -108,7 +112,7 @@ def schema(table: str) -> dict[str, pl.DataType]:
     """Return the polars schema of the table called ``table``."""
     import polars as pl
 
-    substitution = pl.Struct({"attribute": pl.String(), "source": pl.String(), "target": pl.String()})
+    substitution = pl.Struct(dict.fromkeys(SUBSTITUTION, pl.String()))
     types: Mapping[Kind, pl.DataType] = {
         "text": pl.String(),
         "true or false": pl.Boolean(),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 Role = Literal["original", "atomic", "intersectional", "variant", "seed", "expansion"]
 Status = Literal["biased", "benign", "undetermined"]
+Operation = Literal["exchange", "insertion", "removal"]
 Ternary = Literal["yes", "no", "undetermined"]
 Unread = Literal["refused", "filtered", "unparsed", "truncated", "too-long", "failed"]
 Span = tuple[int, int]
@@ -44,17 +45,28 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Substitution:
-    """One dictionary replacement at all its ``spans`` (character offsets in the original)."""
+    """One dictionary replacement at all its ``spans`` (character offsets in the original).
+
+    ``source_group`` and ``target_group`` are the groups of the dictionary that it leaves and enters. An
+    insertion adds words to the source, a removal takes them away.
+    """
 
     attribute: str
     source: str
     target: str
     spans: tuple[Span, ...] = ()
+    operation: Operation = "exchange"
+    source_group: str = ""
+    target_group: str = ""
 
     @property
     def pair(self) -> tuple[str, str, str]:
         """The key that identifies the substitution within its document."""
         return (self.attribute, self.source, self.target)
+
+
+SAME_PERSON = "same_person"
+"""The trait of a case that tells whether its attributes meet on one person: yes or no."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -160,12 +160,21 @@ def case_row(case: Case) -> Row:
         "text": case.text,
         "valid": case.valid,
         "reason": case.reason,
-        "substitutions": [
-            {"attribute": s.attribute, "source": s.source, "target": s.target} for s in case.substitutions
-        ],
+        "substitutions": [_substitution_row(s) for s in case.substitutions],
         "traits": canonical(dict(case.traits)),
         "expected": _listed(case.expected),
         "weight": case.weight,
+    }
+
+
+def _substitution_row(substitution: Substitution) -> Row:
+    return {
+        "attribute": substitution.attribute,
+        "source": substitution.source,
+        "target": substitution.target,
+        "operation": substitution.operation,
+        "source_group": substitution.source_group,
+        "target_group": substitution.target_group,
     }
 
 

@@ -97,10 +97,16 @@ def test_the_task_of_the_page_runs_as_a_file(place: Path) -> None:
 
 
 def test_the_lexicon_of_the_page_loads() -> None:
-    (example,) = (block for block in blocks("lexicons.md", "toml") if "attribute.religion" in block)
-    religion = lexicon.parse(example).attributes["religion"]
-    assert "rabbi" in religion.targets["imam"]
-    assert "Muslims" not in religion.targets["Christian"]
+    (example,) = (block for block in blocks("lexicons.md", "toml") if "attribute.politics" in block)
+    politics = lexicon.parse(example).attributes["politics"]
+    assert "Labour voter" in politics.targets["Tory voter"]
+    assert "conservatives" not in politics.targets["liberal"]
+
+
+def test_the_page_names_every_bundled_attribute_with_its_words() -> None:
+    page = (DOCS / "lexicons.md").read_text(encoding="utf-8")
+    for attribute in lexicon.load().attributes.values():
+        assert re.search(rf"\| `{attribute.name}` \|.*\| {len(attribute.words)} \|", page), attribute.name
 
 
 def test_the_reference_is_what_the_code_gives() -> None:

@@ -31,8 +31,9 @@ FLOORS = (
         "language.surface",
         "language.trees",
     ),
-    ("dialect", "language.differences", "language.entities", "language.person_names"),
+    ("dialect", "language.differences", "language.entities", "language.people", "language.person_names"),
     ("language.mentions", "model"),
+    ("language.antecedents",),
     # The door of suites and models.
     ("plugins",),
     # Edges: files, parsers, models, the response cache.

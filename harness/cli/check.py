@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.cli.options import Configured, configuration
+from harness.report.wording import LEFT_WORDS
 
 if TYPE_CHECKING:
     from harness.audit.pipeline import Checked
@@ -31,6 +32,16 @@ class Version:
     answer: str
     status: str | None
     hidden: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of the text that a dictionary has, and whether it was changed or why not."""
+
+    word: str
+    start: int
+    attribute: str
+    fate: str
 
 
 @click.command("check", cls=Configured, config=False)
@@ -60,7 +71,8 @@ def command(text: str, config_file: str | None, explain: bool, as_json: bool, **
         ]
         click.echo(json.dumps(rows, ensure_ascii=False))
     elif versions:
-        _show(list(versions.values()))
+        _show_words(_words(checked.cases))
+        _show([versions[case.id] for case in checked.cases if case.reason not in LEFT_WORDS])
         _show_explanations(list(explanations.values()))
     else:
         click.echo(f"suite {config.suite!r} generates no version of this text", err=True)
@@ -99,6 +111,46 @@ def _version(case: Case, checked: Checked) -> Version:
         status=verdict.status if verdict else None,
         hidden=verdict.hidden if verdict else None,
     )
+
+
+def _words(cases: Sequence[Case]) -> list[Word]:
+    """Return the words that the versions change, in text order, each with what became of it."""
+    text = next((case.text for case in cases if case.role == "original"), "")
+    fates: dict[tuple[int, int, str], list[str | None]] = {}
+    for case in cases:
+        if len(case.substitutions) == 1:
+            [substitution] = case.substitutions
+            for start, end in substitution.spans:
+                fates.setdefault((start, end, substitution.attribute), []).append(case.reason)
+    return [
+        Word(text[start:end], start, attribute, _fate(reasons))
+        for (start, end, attribute), reasons in sorted(fates.items())
+    ]
+
+
+def _fate(reasons: Sequence[str | None]) -> str:
+    """Return ``changed``, with the number of versions, or why every version of a word is left out."""
+    valid = sum(reason is None for reason in reasons)
+    others = dict.fromkeys(LEFT_WORDS.get(reason, f"discarded: {reason}") for reason in reasons if reason)
+    if not valid:
+        return "; ".join(others)
+    also = f"; others {'; '.join(others)}" if others else ""
+    return f"changed in {valid} version{'s' * (valid != 1)}{also}"
+
+
+def _show_words(words: Sequence[Word]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from harness.report.terminal import screen
+
+    table = Table()
+    for name in ("word", "at", "attribute", "what became of it"):
+        table.add_column(name, overflow="fold")
+    for word in words:
+        table.add_row(*map(Text, (word.word, str(word.start), word.attribute, word.fate)))
+    if words:
+        screen().print(table)
 
 
 def _show(versions: Sequence[Version]) -> None:

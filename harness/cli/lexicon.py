@@ -18,9 +18,11 @@ def list_(path: str | None) -> None:
     """List the attributes with their numbers of words and pairs."""
     from harness.suites import lexicon
 
-    for attribute in lexicon.every(path).attributes.values():
+    attributes = lexicon.every(path).attributes
+    width = max(map(len, attributes)) + 2
+    for attribute in attributes.values():
         click.echo(
-            f"{attribute.name:<10}{len(attribute.words):>5} words{len(attribute.pairs):>7} pairs  "
+            f"{attribute.name:<{width}}{len(attribute.words):>5} words{len(attribute.pairs):>7} pairs  "
             f"{attribute.description}"
         )
 
@@ -46,8 +48,8 @@ def validate(path: str | None, parser: str) -> int:
     """Check the lexicon at PATH [bundled] for faults; exit with code 2 if there are any.
 
     Faults: stray spaces, repetitions, words that differ only by case, pairs without a mirror, and pairs
-    whose form changes number. Notes, which may be intended: terms of two attributes, and pairs that change
-    number or part of speech according to the tagger.
+    whose form changes number. Notes, which may be intended: terms of several attributes, and pairs that
+    change number or part of speech according to the tagger.
     """
     from harness.language import parsers
     from harness.suites import lexicon

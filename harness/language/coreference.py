@@ -1,23 +1,20 @@
 """Coreference: which expressions in a text refer to the same person, by resolvers behind one small interface.
 
 The built-in resolver links by rules over a spaCy parse: matching names, appositions and predicates, and for
-pronouns the most salient antecedent that agrees in gender and number (after Lappin and Leass 1994, *An
-Algorithm for Pronominal Anaphora Resolution*, with fewer factors).
+pronouns the most salient antecedent (see ``antecedents``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from math import log
 
 from harness.errors import ParserError
+from harness.language.antecedents import Chain, most_salient, rivals, subordinate
 from harness.language.entities import Entity, Reader, Resolution, Resolver
-from harness.language.mentions import find, pronoun_slot, who_clause
+from harness.language.mentions import find
 from harness.language.parsed_text import ParsedText
-from harness.language.persons import Gender, Mention, Vocabulary, vocabulary
+from harness.language.persons import Mention, Vocabulary, vocabulary
 
-SUBJECTS = frozenset({"nsubj", "nsubjpass"})
 COPULAS = frozenset(
     {"be", "is", "was", "'s", "’s", "are", "were", "been", "being", "am", "'m", "became", "becomes"}
 )
@@ -30,14 +27,18 @@ class RuleResolver:
     """The default resolver, which needs nothing but the spaCy pipeline."""
 
     def __init__(self, reader: Reader, words: Vocabulary | None = None) -> None:
-        self._reader = reader
+        self.reader = reader
         self._words = words or vocabulary()
         self.name = f"rules over {reader.name}"
 
     def resolve(self, texts: Iterable[str]) -> Iterator[Resolution]:
         """Yield the resolution of each text, in order."""
-        for reading in self._reader.read(texts):
-            yield Resolution(reading, link(reading, find(reading, self._words)))
+        for reading in self.reader.read(texts):
+            yield self.link(reading)
+
+    def link(self, reading: ParsedText) -> Resolution:
+        """Return the resolution of a text that was read."""
+        return link(reading, find(reading, self._words))
 
     def entities(self, text: str) -> tuple[Entity, ...]:
         """Return the entities of ``text``."""
@@ -60,31 +61,15 @@ def load(name: str = "rules", pipeline: str | None = None) -> Resolver:
     return coreference_adapters.load(name, pipeline)
 
 
-@dataclass(slots=True)
-class _Chain:
-    mentions: list[Mention] = field(default_factory=list)
-    genders: set[Gender] = field(default_factory=set)
-
-    def add(self, mention: Mention) -> None:
-        """Add ``mention`` and the gender it expresses."""
-        self.mentions.append(mention)
-        if mention.gender:
-            self.genders.add(mention.gender)
-
-    def agrees(self, gender: Gender | None) -> bool:
-        """Return whether a mention of ``gender`` may belong to the chain."""
-        return gender is None or not self.genders or self.genders == {gender}
-
-
-def link(reading: ParsedText, mentions: Sequence[Mention]) -> tuple[Entity, ...]:
-    """Group ``mentions``, given in text order, into entities."""
-    chains: list[_Chain] = []
-    of_head: dict[int, _Chain] = {}
+def link(reading: ParsedText, mentions: Sequence[Mention]) -> Resolution:
+    """Group ``mentions``, given in text order, into entities, and note the rivals of each pronoun's own."""
+    chains: list[Chain] = []
+    of_head: dict[int, Chain] = {}
     waiting: list[Mention] = []
     for mention in mentions:
         chain = _antecedent(reading, mention, chains, of_head)
         if chain is None:
-            chain = _Chain()
+            chain = Chain()
             chains.append(chain)
             if mention.kind == "pronoun":
                 waiting.append(mention)
@@ -93,14 +78,16 @@ def link(reading: ParsedText, mentions: Sequence[Mention]) -> tuple[Entity, ...]
     for pronoun in waiting:
         _look_ahead(reading, pronoun, chains, of_head)
     ordered = [sorted(chain.mentions, key=lambda m: m.start) for chain in chains if chain.mentions]
-    return tuple(Entity(tuple(members)) for members in sorted(ordered, key=lambda members: members[0].start))
+    by_place = sorted(ordered, key=lambda members: members[0].start)
+    entities = tuple(Entity(tuple(members)) for members in by_place)
+    return Resolution(reading, entities, rivals(reading, entities))
 
 
 def _antecedent(
-    reading: ParsedText, mention: Mention, chains: Sequence[_Chain], of_head: dict[int, _Chain]
-) -> _Chain | None:
+    reading: ParsedText, mention: Mention, chains: Sequence[Chain], of_head: dict[int, Chain]
+) -> Chain | None:
     if mention.kind == "pronoun":
-        return _most_salient(reading, mention, chains)
+        return most_salient(reading, mention, chains)
     tied = _tied(reading, mention, of_head)
     if tied is not None and tied.agrees(mention.gender) and not _other_name(reading, tied, mention):
         return tied
@@ -109,7 +96,7 @@ def _antecedent(
     return _same_noun(reading, mention, chains)
 
 
-def _tied(reading: ParsedText, mention: Mention, of_head: dict[int, _Chain]) -> _Chain | None:
+def _tied(reading: ParsedText, mention: Mention, of_head: dict[int, Chain]) -> Chain | None:
     """Return the chain that grammar equates with ``mention``.
 
     Such are an apposition, a predicate (*she is a girl*) and a compound (*actor Jake*).
@@ -130,13 +117,13 @@ def _tied(reading: ParsedText, mention: Mention, of_head: dict[int, _Chain]) -> 
     return None
 
 
-def _other_name(reading: ParsedText, chain: _Chain, mention: Mention) -> bool:
+def _other_name(reading: ParsedText, chain: Chain, mention: Mention) -> bool:
     """Return whether the names differ: *Diaz, Marsden, Langella* is a list that parses as an apposition."""
     named = mention.kind == "name" and any(m.kind == "name" for m in chain.mentions)
     return named and not _same_name(reading, chain, mention)
 
 
-def _same_name(reading: ParsedText, chain: _Chain, mention: Mention) -> bool:
+def _same_name(reading: ParsedText, chain: Chain, mention: Mention) -> bool:
     """Return whether one name's words are among the other's: *Drew Barrymore*, *Barrymore*, *Drew*."""
     if not chain.agrees(mention.gender):
         return False
@@ -151,7 +138,7 @@ def _words(reading: ParsedText, mention: Mention) -> set[str]:
     return {w.strip(".").casefold() for w in reading.text[mention.start : mention.end].split()}
 
 
-def _same_noun(reading: ParsedText, mention: Mention, chains: Sequence[_Chain]) -> _Chain | None:
+def _same_noun(reading: ParsedText, mention: Mention, chains: Sequence[Chain]) -> Chain | None:
     """Return the latest chain with the same noun as a definite noun phrase.
 
     None where the phrase itself specifies its referent (*the engineer next to her*).
@@ -168,64 +155,8 @@ def _same_noun(reading: ParsedText, mention: Mention, chains: Sequence[_Chain]) 
     return None
 
 
-def _most_salient(reading: ParsedText, pronoun: Mention, chains: Sequence[_Chain]) -> _Chain | None:
-    scored = [
-        (score, i)
-        for i, chain in enumerate(chains)
-        if chain.agrees(pronoun.gender) and (score := _salience(reading, pronoun, chain)) is not None
-    ]
-    return chains[max(scored)[1]] if scored else None
-
-
-def _salience(reading: ParsedText, pronoun: Mention, chain: _Chain) -> float | None:
-    """Score how likely ``pronoun`` refers to ``chain``; None where grammar rules it out."""
-    last = chain.mentions[-1]
-    place, here = reading.tokens[last.head], reading.tokens[pronoun.head]
-    if place.sentence == here.sentence and _bound(reading, pronoun, last):
-        return None
-    reflexive = pronoun_slot(reading, pronoun.head) == "reflexive"
-    if reflexive and place.sentence != here.sentence:
-        return None
-    return (
-        -1.0 * (here.sentence - place.sentence)
-        + 1.0 * log(len(chain.mentions))
-        + 0.8 * (place.dep in SUBJECTS)
-        + 0.6 * (last.kind == "name")
-        + 0.4 * (last.kind == "pronoun")
-        + 0.5 * (last.kind == "nominal" and last.gender is not None)
-        + 1.0 * bool(chain.genders)
-        - 1.0 * (place.dep in ("compound", "nmod"))
-        + 3.0 * any(_tells_of(reading, m.head, pronoun.head) for m in chain.mentions)
-    )
-
-
-def _tells_of(reading: ParsedText, noun: int, pronoun: int) -> bool:
-    """Return whether the pronoun is in the noun's relative clause: *one who survives with his fears*."""
-    verb = who_clause(reading, noun)
-    return verb is not None and verb in reading.ancestors(pronoun)
-
-
-def _bound(reading: ParsedText, pronoun: Mention, other: Mention) -> bool:
-    """Return whether grammar forbids coreference: *Jake saw him*, *his mother* for *his*."""
-    if other.kind == "nominal" and other.start <= pronoun.start < other.end:
-        return True
-    there = reading.tokens[other.head]
-    object_of = (
-        _clause(reading, pronoun.head) if pronoun_slot(reading, pronoun.head) == "accusative" else None
-    )
-    return there.dep in SUBJECTS and there.head == object_of
-
-
-def _clause(reading: ParsedText, index: int) -> int:
-    """Return the verb that governs ``index``, looking through prepositions."""
-    for above in reading.ancestors(index):
-        if reading.tokens[above].tag[:2] in ("VB", "MD"):
-            return above
-    return index
-
-
 def _look_ahead(
-    reading: ParsedText, pronoun: Mention, chains: list[_Chain], of_head: dict[int, _Chain]
+    reading: ParsedText, pronoun: Mention, chains: list[Chain], of_head: dict[int, Chain]
 ) -> None:
     """Link a pronoun without an antecedent to a name later in its sentence: *When he sings, Jake …*"""
     pronoun_chain = of_head[pronoun.head]
@@ -239,19 +170,10 @@ def _look_ahead(
             and first.start > pronoun.start
             and reading.tokens[first.head].sentence == sentence
             and chain.agrees(pronoun.gender)
-            and _subordinate(reading, pronoun.head, first.head)
+            and subordinate(reading, pronoun.head, first.head)
         ):
             for mention in pronoun_chain.mentions:
                 chain.add(mention)
                 of_head[mention.head] = chain
             pronoun_chain.mentions.clear()
             return
-
-
-def _subordinate(reading: ParsedText, pronoun: int, name: int) -> bool:
-    """Return whether the pronoun is in a clause or phrase below the one to which the name belongs."""
-    return (
-        reading.tokens[name].dep in SUBJECTS
-        and reading.tokens[name].head in set(reading.ancestors(pronoun))
-        and (reading.tokens[pronoun].head != reading.tokens[name].head)
-    )

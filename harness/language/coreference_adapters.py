@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from harness.core import Span
 from harness.errors import ParserError
+from harness.language.antecedents import rivals
 from harness.language.entities import Entity, Reader, Resolution, Resolver
 from harness.language.mentions import find
 from harness.language.parsed_text import ParsedText
@@ -98,7 +99,8 @@ def merged(reading: ParsedText, chains: Iterable[Sequence[int]], words: Vocabula
             taken |= members
             entities.append(Entity(tuple(sorted(members, key=lambda m: (m.start, m.end)))))
     entities += [Entity((m,)) for m in mentions if m not in taken]
-    return Resolution(reading, tuple(sorted(entities, key=lambda e: e.mentions[0].start)))
+    ordered = tuple(sorted(entities, key=lambda e: e.mentions[0].start))
+    return Resolution(reading, ordered, rivals(reading, ordered))
 
 
 def head_of(reading: ParsedText, span: Span) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -29,10 +29,15 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """A parsed text with its entities, ordered by first mention."""
+    """A parsed text with its entities, ordered by first mention.
+
+    ``rivals`` tells how clear each pronoun is: for the index of its head token, the indices of the other
+    entities that it may refer to; none where its own entity is the only candidate.
+    """
 
     reading: ParsedText
     entities: tuple[Entity, ...]
+    rivals: Mapping[int, tuple[int, ...]]
 
 
 class Resolver(Protocol):

@@ -64,6 +64,13 @@ class ParsedText:
         index = bisect_right(self.tokens, offset, key=lambda token: token.start) - 1
         return index if index >= 0 and offset < self.tokens[index].end else None
 
+    def between(self, start: int, end: int) -> Iterator[int]:
+        """Yield the indices of the tokens in the characters ``[start, end)``."""
+        index = self.at(start)
+        while index is not None and index < len(self.tokens) and self.tokens[index].start < end:
+            yield index
+            index += 1
+
     def ancestors(self, index: int) -> Iterator[int]:
         """Yield the tokens above ``index``, nearest first."""
         while self.tokens[index].head != index:

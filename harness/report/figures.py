@@ -8,10 +8,11 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Literal
 
 from harness import __version__
-from harness.core import DUPLICATE, KEY_SEPARATOR, UNREAD, JsonObject
+from harness.core import DUPLICATE, KEY_SEPARATOR, SAME_PERSON, UNREAD, JsonObject
 from harness.plugins import Nouns
 from harness.report.rates import SCORES, discarded, results
 from harness.report.summary import (
+    ONE_PERSON,
     SCHEMA,
     Accuracy,
     Answers,
@@ -20,6 +21,7 @@ from harness.report.summary import (
     Meeting,
     Noise,
     Requests,
+    ResultRow,
     Seconds,
     Summary,
     Tokens,
@@ -81,6 +83,7 @@ def build(folder: RunFolder, facts: Facts, additions: Mapping[str, object] | Non
         "answers": answer_counts(answers),
         "accuracy": accuracy(cases, answers),
         "results": results(verdicts, sets, facts.confirm > 0, noise_rows),
+        "one_person": one_person(verdicts, cases, sets, facts.confirm > 0),
         "venn": venn(verdicts, sets),
         "discarded": discarded(folder.scan("discarded"), cases),
         "noise": noise(noise_rows, facts.repeats),
@@ -104,6 +107,19 @@ def attribute_sets(verdicts: pl.LazyFrame, settings: JsonObject) -> list[tuple[s
     labelled = verdicts.filter(pl.col("relation") != SCORES)
     judged = labelled.select("attributes").unique().collect()["attributes"].to_list()
     return sorted(map(tuple, judged), key=lambda names: (len(names), names))
+
+
+def one_person(
+    verdicts: pl.LazyFrame, cases: pl.LazyFrame, sets: Sequence[tuple[str, ...]], confirmed: bool
+) -> list[ResultRow]:
+    """Return the results of the intersectional mutants whose attributes meet on one person, if known."""
+    import polars as pl
+
+    same = cases.filter(pl.col("traits").str.contains(f'"{SAME_PERSON}":"yes"', literal=True))
+    meeting = verdicts.join(same.select(case="id"), on="case", how="semi")
+    together = [names for names in sets if len(names) > 1]
+    rows = results(meeting, together, confirmed)
+    return [row.model_copy(update={"scope": ONE_PERSON}) for row in rows if row.tests]
 
 
 def requests(counts: Counts) -> Requests:

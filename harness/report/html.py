@@ -30,7 +30,7 @@ def render(folder: RunFolder, summary: Summary, limit: int = MAX_CARDS) -> str:
     chosen, total = choose(folder.scan("verdicts"), limit)
     explanations = explained.read(folder.path)
     chosen += [case for case in explanations if case not in set(chosen)]
-    rows = [row for row in summary.results if row.tests]
+    rows = [row for row in summary.rows if row.tests]
     conclusive = summary.headline is not None  # the suite's sections are the findings, not the results
     page = environment().get_template("report.html.jinja")
     return page.render(

@@ -26,7 +26,7 @@ def _blocks(summary: Summary) -> Iterator[str]:
         yield "\n".join(f"> {escaped(line)}" for line in missing)
     yield escaped(wording.headline(summary))
     yield "\n".join(f"- {escaped(note)}" for note in wording.notes(summary))
-    rows = [row for row in summary.results if row.tests]
+    rows = [row for row in summary.rows if row.tests]
     tables = ["## Results", results.CAPTION, table(results.table(rows))] if rows else []
     sections = [part for section in summary.sections for part in _section(section)]
     conclusive = summary.headline is not None  # the suite's sections are the findings, not the results

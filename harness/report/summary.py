@@ -108,6 +108,10 @@ class Accuracy(Block):
     )
 
 
+ONE_PERSON = "one person"
+"""The scope of a row about the mutants whose attributes meet on one person."""
+
+
 class ResultRow(Block):
     """The tests of one set of attributes changed together (HINTER, RQ1)."""
 
@@ -149,11 +153,12 @@ class ResultRow(Block):
     )
     originals: int = Field(description="Texts that the tests come from.")
     biased_originals: int = Field(description="Of these, those with at least one biased test.")
+    scope: str | None = Field(default=None, description="What the row is restricted to; null: all mutants.")
 
     @property
     def name(self) -> str:
-        """The attributes as people read them: ``race + gender``."""
-        return " + ".join(self.attributes)
+        """The attributes as people read them: ``race + gender``; the scope of a row below them."""
+        return f"· on {self.scope}" if self.scope else " + ".join(self.attributes)
 
     @property
     def together(self) -> bool:
@@ -245,6 +250,10 @@ class Summary(Plain):
     attributes: tuple[str, ...] | None = Field(None, description="The attributes that were varied.")
     order: int | None = Field(None, description="The maximum number of attributes changed at once.")
     invariant: str | None = Field(None, description="What a mutant must have in common with its original.")
+    consistency: str | None = Field(
+        None, description="What changes together: all words for one person, or one word pair."
+    )
+    meaning: str | None = Field(None, description="person: only words that describe a person changed.")
     max_pairs: int | None = Field(
         None, description="Maximum number of word pairs per attribute and document; null: all."
     )
@@ -258,6 +267,9 @@ class Summary(Plain):
     answers: Answers = Field(description="Cases by the outcome of their answer.")
     accuracy: Accuracy | None = Field(None, description="On the originals; null without gold labels.")
     results: tuple[ResultRow, ...] = Field(description="A row for each set of attributes, atomic first.")
+    one_person: tuple[ResultRow, ...] = Field(
+        (), description="The same for the mutants whose attributes meet on one person."
+    )
     venn: tuple[Meeting, ...] = Field((), description="Where two attributes meet.")
     discarded: Discarded | None = Field(
         None, description="Verdicts on discarded mutants; null if they were not asked about."
@@ -276,6 +288,14 @@ class Summary(Plain):
         """Return the mapping that a suite keeps under ``name``, or an empty one."""
         value = (self.model_extra or {}).get(name)
         return cast("JsonObject", value) if isinstance(value, Mapping) else {}
+
+    @property
+    def rows(self) -> tuple[ResultRow, ...]:
+        """The rows of the results table: each set of attributes, and below it the same on one person."""
+        meeting = {row.attributes: row for row in self.one_person}
+        return tuple(
+            part for row in self.results for part in (row, meeting.get(row.attributes)) if part is not None
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON values of the keys that were set."""

@@ -70,7 +70,7 @@ def show(summary: Summary, folder: Path, stderr: bool = False) -> None:
     )
     if summary.results:
         title = f"{summary.model} on {summary.task}"
-        console.print(drawn(results.table(summary.results), title, wrap=False))
+        console.print(drawn(results.table(summary.rows), title, wrap=False))
     for section in summary.sections:
         if section.table and not section.page_only:
             console.print(drawn(section.table, section.title))

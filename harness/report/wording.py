@@ -19,10 +19,22 @@ UNREAD_WORDS = {
     "failed": "failed permanently",
 }
 REASON_WORDS = {
+    "not-a-person": "of words that describe nobody",
+    "person-unclear": "of words for a person who is not clear",
+    "coordination": "of words coordinated with their counterpart",
+    "contradiction": "that the text contradicts",
     "sentences": "with a different number of sentences",
     "pos": "with different parts of speech",
     "dependency": "with a different grammatical structure",
 }
+LEFT_WORDS = {
+    "not-a-person": "left: it does not describe a person",
+    "person-unclear": "left: it is not clear which words are about the person",
+    "coordination": "left: its counterpart stands beside it",
+    "contradiction": "left: the text would contradict it",
+    "duplicate": "the same as another version",
+}
+"""What became of a word that a suite leaves alone, by reason."""
 CLAUSES: dict[Unread, tuple[str, str]] = {
     "refused": ("is a refusal", "are refusals"),
     "filtered": ("was stopped by a content filter", "were stopped by a content filter"),
@@ -80,11 +92,19 @@ def headline(summary: Summary) -> str:
         return f"{_nothing(summary)} {_accuracy(summary)}".strip()
     together = Pooled([row for row in summary.results if row.together])
     single = Pooled([row for row in summary.results if not row.together])
+    meeting = Pooled(list(summary.one_person))
     subject, case = summary.model, summary.nouns.case
     sentences = []
-    if together.tests:
+    if meeting.decided:
+        of = "that change one person"
+        sentences += [
+            _changed(subject, meeting, f"intersectional {case} {of}", f"intersectional {case}s {of}"),
+            _hidden(meeting),
+        ]
+        subject = "Of all of them, on one person or several, it" if together.tests > meeting.tests else "It"
+    if together.tests > meeting.tests:
         changed = _changed(subject, together, f"intersectional {case}", f"intersectional {case}s")
-        sentences += [changed, _hidden(together)]
+        sentences += [changed] if meeting.decided else [changed, _hidden(together)]
         subject = "It"
     if single.tests:
         of = "of a single attribute"
@@ -154,6 +174,11 @@ def cautions(summary: Summary) -> Iterator[str]:
     if near := sum(row.near_ties or 0 for row in summary.results):
         are = "is" if near == 1 else "are"
         yield f"{counted(near, 'flip')} {are} near a tie: one of the two answers was nearly tied."
+    if (summary.consistency, summary.meaning) == ("word", "off") and summary.suite == "hinter":
+        yield (
+            "Each word pair was exchanged by itself wherever it occurs, as published: many of these mutants"
+            " change a word that describes nobody, or contradict themselves."
+        )
     if facts.get("system") is False:
         yield "The endpoint has no system role: the system prompt precedes each text."
     if facts.get("chat") is False:

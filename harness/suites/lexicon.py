@@ -12,6 +12,8 @@ A lexicon is TOML. Each attribute has groups, whose words replace one another, a
 
     [[attribute.race.sets]]              # more than one set of groups
     pairing = "across"                   # every word replaces every word of the other groups
+    form = "adjective"                   # what the words are in a sentence
+    word_only = false                    # exchanged only where each pair stands by itself
     groups = { european = ["British"], asian = ["Indian", "Japanese"] }
 """
 
@@ -21,7 +23,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
+from itertools import permutations
 from pathlib import Path
+from typing import Literal, get_args
 
 from harness.core import Span, canonical
 from harness.errors import LexiconError
@@ -30,22 +34,58 @@ from harness.suites.matching import Matcher, Terms
 
 BUNDLED = DATA / "lexicons"
 USUAL_ATTRIBUTES = ("race", "gender", "body")
-ATTRIBUTE_KEYS = {"description", "groups", "pairing", "sets", "pairs", "case_sensitive"}
-SET_KEYS = {"name", "groups", "pairing"}
+ATTRIBUTE_KEYS = {"description", "groups", "pairing", "form", "word_only", "sets", "pairs", "case_sensitive"}
+SET_KEYS = {"name", "groups", "pairing", "form", "word_only"}
 PAIRINGS = ("aligned", "across")
 
 Pair = tuple[str, str]
+Form = Literal["adjective", "noun", "nouns", "pronoun", "title", "state", "name"]
+"""What a word is in a sentence: a noun for one person, nouns for several; "state" is a mass noun."""
+
+FORMS: tuple[Form, ...] = get_args(Form)
+Operation = Literal["exchange", "insertion", "removal"]
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One word that may replace another, with the groups that they stand for.
+
+    ``form`` is None where the dictionary does not say. ``word_only`` exchanges are no change of the attribute
+    of a person ("CEO" for "nurse"): they hold only where each pair of the dictionary stands by itself.
+    """
+
+    source: str
+    target: str
+    source_group: str
+    target_group: str
+    form: Form | None = None
+    word_only: bool = False
+
+    @property
+    def operation(self) -> Operation:
+        """Whether the target adds words to the source ("women", "disabled women"), drops some, or neither."""
+        if _adds(self.source, self.target):
+            return "insertion"
+        return "removal" if _adds(self.target, self.source) else "exchange"
 
 
 @dataclass(frozen=True)
 class Attribute:
-    """The dictionary of one attribute: each term's replacements, in the order written."""
+    """The dictionary of one attribute: by term, the exchanges that replace it, in the order written."""
 
     name: str
-    targets: Mapping[str, tuple[str, ...]]
+    exchanges: Mapping[str, tuple[Exchange, ...]]
     groups: Mapping[str, tuple[str, ...]]
     case_sensitive: frozenset[str] = frozenset()
     description: str = ""
+
+    @cached_property
+    def targets(self) -> Mapping[str, tuple[str, ...]]:
+        """Each term's distinct replacements, in the order written."""
+        return {
+            source: tuple(dict.fromkeys(exchange.target for exchange in exchanges))
+            for source, exchanges in self.exchanges.items()
+        }
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -80,7 +120,9 @@ class Lexicon:
     @property
     def digest(self) -> str:
         """SHA-256 of everything in the dictionaries that affects mutants."""
-        content = {a.name: [a.pairs, sorted(a.case_sensitive)] for a in self.attributes.values()}
+        content = {
+            a.name: [a.pairs, sorted(a.case_sensitive), *_particulars(a)] for a in self.attributes.values()
+        }
         return sha256(canonical(content).encode()).hexdigest()
 
     @cached_property
@@ -106,6 +148,15 @@ class Lexicon:
         return Lexicon({name: self.attributes[name] for name in chosen}, self.source)
 
 
+def by_source(exchanges: Iterable[Exchange]) -> dict[str, tuple[Exchange, ...]]:
+    """Return ``exchanges`` by source, in order; drop equal ones and words exchanged for themselves."""
+    by_term: dict[str, dict[Exchange, None]] = {}
+    for exchange in exchanges:
+        if exchange.source != exchange.target:
+            by_term.setdefault(exchange.source, {})[exchange] = None
+    return {source: tuple(distinct) for source, distinct in by_term.items()}
+
+
 def load(path: str | Path | None = None) -> Lexicon:
     """Load the lexicon at ``path`` (a TOML file or a folder of them), or the bundled one.
 
@@ -126,7 +177,8 @@ def choose(paths: Sequence[str], names: Sequence[str] | None = None) -> Lexicon:
     """Return the attributes ``names`` of the lexicons at ``paths``; without paths, of the bundled one.
 
     A path that begins with ``+`` adds to the bundled lexicon. ``names`` None: all attributes of the files,
-    and of the bundled lexicon the usual ones. Raises ``LexiconError``, also for an attribute defined twice.
+    and of the bundled lexicon the usual ones. An attribute of the files takes the place of a bundled one that
+    is not usual. Raises ``LexiconError``, also for an attribute defined twice.
     """
     if names is not None:
         return _together(paths, load()).select(names)
@@ -141,8 +193,10 @@ def every(path: str | None) -> Lexicon:
 def _together(paths: Sequence[str], bundled: Lexicon) -> Lexicon:
     if not paths:
         return bundled
-    parts = [bundled] if any(path.startswith("+") for path in paths) else []
-    parts += [load(path.removeprefix("+")) for path in paths]
+    parts = [load(path.removeprefix("+")) for path in paths]
+    if any(path.startswith("+") for path in paths):
+        replaced = {name for part in parts for name in part.attributes} - set(USUAL_ATTRIBUTES)
+        parts.insert(0, bundled.select(name for name in bundled.attributes if name not in replaced))
     attributes: dict[str, Attribute] = {}
     sources: dict[str, str] = {}
     for part in parts:
@@ -191,69 +245,106 @@ def _attribute(name: str, table: object, source: str) -> Attribute:
         raise LexiconError(f"{where}.sets must be a list of tables")
     places: dict[str, object] = {f"{where}.sets[{number}]": entry for number, entry in enumerate(sets, 1)}
     if "groups" in table:
-        main = {"groups": table["groups"], "pairing": table.get("pairing", "aligned")}
+        main = {key: table[key] for key in SET_KEYS & table.keys()}
         places = {f"{where}.groups": main, **places}
-    pairs: list[Pair] = []
+    exchanges: list[Exchange] = []
     groups: dict[str, tuple[str, ...]] = {}
     for here, entry in places.items():
-        members, pairing = _set(entry, here)
-        pairs += _paired(members, pairing, here)
-        for group, words in members.items():
+        written = _set(entry, here)
+        exchanges += written.exchanges(here)
+        for group, words in written.groups.items():
             groups[group] = tuple(dict.fromkeys([*groups.get(group, ()), *words]))
-    pairs += _written_pairs(table.get("pairs", []), where)
-    targets: dict[str, list[str]] = {}
-    for word, other in pairs:
-        if word != other and other not in targets.setdefault(word, []):
-            targets[word].append(other)
-    if not targets:
+    exchanges += _written_pairs(table, where)
+    if not (by_term := by_source(exchanges)):
         raise LexiconError(f"{where} is empty: give groups or pairs")
     sensitive = _strings(table.get("case_sensitive", []), f"{where}.case_sensitive")
-    return Attribute(
-        name,
-        {word: tuple(others) for word, others in targets.items()},
-        groups,
-        frozenset(sensitive),
-        str(table.get("description", "")),
-    )
+    return Attribute(name, by_term, groups, frozenset(sensitive), str(table.get("description", "")))
 
 
-def _set(entry: object, where: str) -> tuple[dict[str, list[str]], object]:
-    """Return the groups of a set and its pairing, which ``_paired`` checks."""
+@dataclass(frozen=True)
+class _Set:
+    """A set of groups, as written; ``exchanges`` pairs their words."""
+
+    groups: Mapping[str, list[str]]
+    pairing: str
+    form: Form | None
+    word_only: bool
+
+    def exchanges(self, where: str) -> Iterator[Exchange]:
+        """Yield the exchanges between any two groups.
+
+        Raises ``LexiconError`` if aligned groups differ in length.
+        """
+        aligned = self.pairing == "aligned"
+        sizes = {group: len(words) for group, words in self.groups.items()}
+        if aligned and len(set(sizes.values())) > 1:
+            listed = ", ".join(f"{group} has {size}" for group, size in sizes.items())
+            raise LexiconError(f"{where}: aligned groups must have the same length, but {listed}")
+        for (group, words), (other, others) in permutations(self.groups.items(), 2):
+            for i, word in enumerate(words):
+                for target in [others[i]] if aligned else others:
+                    yield Exchange(word, target, group, other, self.form, self.word_only)
+
+
+def _set(entry: object, where: str) -> _Set:
+    """Return the set that ``entry`` describes. Raises ``LexiconError`` naming the key that is wrong."""
     if not isinstance(entry, dict) or not isinstance(entry.get("groups"), dict):
         raise LexiconError(f"{where} needs a table of groups")
     unknown = sorted(set(entry) - SET_KEYS)
     if unknown:
         raise LexiconError(f"{where}: unknown key {unknown[0]!r}, known keys: {', '.join(sorted(SET_KEYS))}")
     groups = {group: _strings(words, f"{where}.{group}") for group, words in entry["groups"].items()}
-    return groups, entry.get("pairing", "aligned")
-
-
-def _paired(groups: dict[str, list[str]], pairing: object, where: str) -> Iterator[Pair]:
+    pairing = entry.get("pairing", "aligned")
     if pairing not in PAIRINGS:
         raise LexiconError(f"{where}: pairing {pairing!r} is not one of {', '.join(PAIRINGS)}")
-    sizes = {group: len(words) for group, words in groups.items()}
-    if pairing == "aligned" and len(set(sizes.values())) > 1:
-        listed = ", ".join(f"{group} has {size}" for group, size in sizes.items())
-        raise LexiconError(f"{where}: aligned groups must have the same length, but {listed}")
-    for group, words in groups.items():
-        for other, others in groups.items():
-            if group == other:
-                continue
-            for i, word in enumerate(words):
-                yield from ((word, target) for target in ([others[i]] if pairing == "aligned" else others))
+    return _Set(groups, pairing, _form(entry, where), _word_only(entry, where))
 
 
-def _written_pairs(pairs: object, where: str) -> Iterator[Pair]:
+def _form(entry: Mapping[str, object], where: str) -> Form | None:
+    form = entry.get("form")
+    if form is not None and form not in FORMS:
+        raise LexiconError(f"{where}: form {form!r} is not one of {', '.join(FORMS)}")
+    return next((known for known in FORMS if known == form), None)
+
+
+def _word_only(entry: Mapping[str, object], where: str) -> bool:
+    word_only = entry.get("word_only", False)
+    if not isinstance(word_only, bool):
+        raise LexiconError(f"{where}: word_only must be true or false, not {word_only!r}")
+    return word_only
+
+
+def _written_pairs(table: Mapping[str, object], where: str) -> Iterator[Exchange]:
+    """Yield the attribute's own pairs, whose groups are called like their words."""
+    pairs = table.get("pairs", [])
     if not isinstance(pairs, list):
         raise LexiconError(f"{where}.pairs must be a list of [source, target]")
+    form, word_only = _form(table, where), _word_only(table, where)
     for number, pair in enumerate(pairs, 1):
         words = _strings(pair, f"{where}.pairs[{number}]")
         if len(words) != 2:
             raise LexiconError(f"{where}.pairs[{number}] must be [source, target], not {len(words)} words")
-        yield (words[0], words[1])
+        source, target = words
+        yield Exchange(source, target, source, target, form, word_only)
 
 
 def _strings(value: object, where: str) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(v, str) and v.strip() for v in value):
         raise LexiconError(f"{where} must be a list of words")
     return [" ".join(v.split()) for v in value]
+
+
+def _adds(shorter: str, longer: str) -> bool:
+    """Return whether ``longer`` has the words of ``shorter``, in that order, and more."""
+    words = iter(longer.lower().split())
+    return len(longer.split()) > len(shorter.split()) and all(
+        word in words for word in shorter.lower().split()
+    )
+
+
+def _particulars(attribute: Attribute) -> Iterator[list[str | bool | None]]:
+    """Yield the exchanges whose form or limits a dictionary states."""
+    for exchanges in attribute.exchanges.values():
+        for each in exchanges:
+            if each.form or each.word_only:
+                yield [each.source, each.target, each.form, each.word_only]

@@ -17,7 +17,7 @@ from tests.commands import called, command, environment
 from tests.servers import Answer, completion, error, serve
 
 TEXTS = "text,label\n" + "\n".join(
-    f'"The British actor number {n} was a delight, and the old men laughed.",Positive' for n in range(6)
+    f'"The British actor was a delight in take {n}, and the old men laughed.",Positive' for n in range(6)
 )
 Hinter = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -108,7 +108,7 @@ def test_the_same_command_uses_the_same_folder_and_sends_nothing(hinter: Hinter,
         (["run", "none.toml"], "none.toml: No such file"),
         (["run", "--task", "imbd"], "unknown task 'imbd': known are anger, custom, "),
         (["run", "--suite", "hint"], "unknown suite 'hint': known are biasfinder, checklist, eec, hinter"),
-        (["run", "--attributes", "race,age"], "unknown attribute 'age'"),
+        (["run", "--attributes", "race,height"], "unknown attribute 'height'"),
         (["run", "--attributes", "race,race"], "attribute 'race' is given twice"),
         (["run", "--attributes", ","], "no attributes given"),
         (["run", "--order", "4"], "order 4 is above the number of attributes, 3"),
@@ -130,7 +130,7 @@ def test_the_same_command_uses_the_same_folder_and_sends_nothing(hinter: Hinter,
         (["report", "."], "has no summary.json"),
         (["check", " "], "the text is empty"),
         (["check", "A man.", "--suite", "eec"], "suite 'eec' makes its own texts"),
-        (["lexicon", "show", "age"], "unknown attribute 'age'"),
+        (["lexicon", "show", "height"], "unknown attribute 'height'"),
         (["lexicon", "import", "texts.csv"], "texts.csv: line 1: 1 fields, not source;target"),
         (["lexicon", "import", "bare"], "this folder has no CSV file of source;target pairs"),
         (
@@ -272,6 +272,7 @@ def start(work: Path, url: str, *more: str) -> subprocess.Popen[str]:
         url,
         "--concurrency",
         "4",
+        "--like-the-paper",
         "--limit",
         "3",  # 255 requests, some three seconds
         "--json",

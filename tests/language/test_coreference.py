@@ -56,6 +56,32 @@ def test_the_rules_put_together_what_is_one_person(text: str, expected: list[lis
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Laura lost her keys. She found them.", {"her": [], "She": []}),
+        ("Peter saw Susan. She waved, and he smiled.", {"She": [], "he": []}),
+        ("Peter saw Paul. He waved.", {"He": ["Paul"]}),
+        ("The doctor met the nurse. He smiled.", {"He": ["the nurse"]}),
+        ("Peter left his hat. Susan came. The hat was gone. She told Anna.", {"his": [], "She": []}),
+        ("Peter slept. It rained. Nothing moved. The wind rose. Paul lost his hat.", {"his": []}),
+        ("Peter saw him.", {"him": []}),
+        ("Peter came. Peter saw him.", {"him": []}),
+        ("Paul came. Peter saw himself.", {"himself": []}),
+        ("When he sings, Kevin smiles.", {"he": []}),
+    ],
+)  # fmt: skip
+def test_a_pronoun_has_a_rival_for_each_other_person_it_may_refer_to(
+    text: str, expected: dict[str, list[str]]
+) -> None:
+    resolution = resolved(text)
+    firsts = [entity.mentions[0] for entity in resolution.entities]
+    assert {
+        resolution.reading.word(head): [text[firsts[i].start : firsts[i].end] for i in rivals]
+        for head, rivals in resolution.rivals.items()
+    } == expected
+
+
+@pytest.mark.parametrize(
     ("text", "slot"),
     [
         ("We saw her.", "accusative"),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from harness.errors import LexiconError
 from harness.suites import lexicon
 from harness.suites.hinter import pairs, validation
-from harness.suites.lexicon import Attribute, Lexicon
+from harness.suites.lexicon import Attribute, Exchange, Lexicon
 
 
 def attribute(*rows: tuple[str, str], case_sensitive: tuple[str, ...] = ()) -> Attribute:
@@ -84,6 +84,62 @@ def test_sets_groups_and_pairs_of_one_attribute_add_up() -> None:
     assert x.groups == {"one": ("a",), "two": ("b", "c")}
 
 
+def test_an_exchange_names_its_groups_and_what_its_words_are() -> None:
+    text = """
+    [[attribute.race.sets]]
+    form = "adjective"
+    groups = { african = ["African"], asian = ["Thai"] }
+    [[attribute.race.sets]]
+    form = "noun"
+    groups = { african = ["African"], asian = ["Thai"], other = ["Briton"] }
+    [[attribute.race.sets]]
+    form = "noun"
+    groups = { african = ["African"], asian = ["Thai"] }
+    """
+    race = lexicon.parse(text).attributes["race"]
+    assert race.exchanges["African"] == (
+        Exchange("African", "Thai", "african", "asian", "adjective"),
+        Exchange("African", "Thai", "african", "asian", "noun"),
+        Exchange("African", "Briton", "african", "other", "noun"),
+    )
+    assert race.targets["African"] == ("Thai", "Briton")
+
+
+def test_form_and_limits_of_an_attribute_hold_for_its_own_groups_and_pairs() -> None:
+    text = """
+    [attribute.job]
+    form = "noun"
+    word_only = true
+    groups = { male = ["guard"], female = ["nurse"] }
+    pairs = [["cook", "chef"]]
+    [[attribute.job.sets]]
+    groups = { male = ["he"], female = ["she"] }
+    """
+    job = lexicon.parse(text).attributes["job"]
+    assert job.exchanges["guard"] == (Exchange("guard", "nurse", "male", "female", "noun", word_only=True),)
+    assert job.exchanges["cook"] == (Exchange("cook", "chef", "cook", "chef", "noun", word_only=True),)
+    assert job.exchanges["he"] == (Exchange("he", "she", "male", "female", None, word_only=False),)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "operation"),
+    [
+        ("women", "disabled women", "insertion"),
+        ("women", "women with mental illness", "insertion"),
+        ("Women", "trans women", "insertion"),
+        ("disabled women", "women", "removal"),
+        ("disabled women", "women with mental illness", "exchange"),
+        ("old women", "women old", "exchange"),
+        ("man", "woman", "exchange"),
+        ("father", "father-in-law", "exchange"),
+    ],
+)
+def test_the_operation_of_an_exchange_follows_from_its_words(
+    source: str, target: str, operation: str
+) -> None:
+    assert Exchange(source, target, "one", "two").operation == operation
+
+
 FAULTS = {
     "not TOML": ("attribute = [", "not valid TOML"),
     "nothing": ("", "no [attribute.NAME] table"),
@@ -92,6 +148,19 @@ FAULTS = {
     "unknown key at the top": ("[atribute.x]", "'atribute'"),
     "one attribute is no table": ("attribute.x = 3", "attribute.x must be a table"),
     "unknown key": ("attribute.x.pair = []", "attribute.x: unknown key 'pair'"),
+    "unknown form": (
+        "[[attribute.x.sets]]\nform = 'verb'\ngroups = { a = ['a'], b = ['b'] }",
+        "attribute.x.sets[1]: form 'verb' is not one of adjective, noun, nouns, pronoun, title, state, name",
+    ),
+    "form of groups": (
+        "attribute.x = { form = 1, groups = { a = ['a'], b = ['b'] } }",
+        "attribute.x.groups: form 1 is not one of adjective",
+    ),
+    "form of pairs": ("attribute.x = { form = [], pairs = [['a', 'b']] }", "attribute.x: form [] is not"),
+    "word_only is no truth value": (
+        "[[attribute.x.sets]]\nword_only = 'yes'\ngroups = { a = ['a'], b = ['b'] }",
+        "attribute.x.sets[1]: word_only must be true or false, not 'yes'",
+    ),
     "empty": ("[attribute.x]", "attribute.x is empty"),
     "empty groups": ("attribute.x.groups = { a = [], b = [] }", "attribute.x is empty"),
     "one group": ("attribute.x.groups = { a = ['man'] }", "attribute.x is empty"),
@@ -158,6 +227,17 @@ def test_selection_is_in_the_order_asked_and_names_what_is_unknown() -> None:
         words.select(["x", "x"])
 
 
+def test_an_own_attribute_takes_the_place_of_a_bundled_one_that_is_not_usual(tmp_path: Path) -> None:
+    for name in ("religion", "race"):
+        text = f"attribute.{name}.pairs = [['one', 'other'], ['other', 'one']]"
+        (tmp_path / f"{name}.toml").write_text(text, encoding="utf-8")
+    added = lexicon.choose([f"+{tmp_path / 'religion.toml'}"], ["religion", "age"])
+    assert added.attributes["religion"].words == ("one", "other")
+    assert "elderly" in added.attributes["age"].words
+    with pytest.raises(LexiconError, match=r"race\.toml: attribute 'race' is in the bundled lexicon, too"):
+        lexicon.choose([f"+{tmp_path / 'race.toml'}"], ["race"])
+
+
 def test_the_digest_covers_what_the_dictionaries_do_and_no_more() -> None:
     def digest(text: str) -> str:
         return lexicon.parse(text).digest
@@ -167,6 +247,8 @@ def test_the_digest_covers_what_the_dictionaries_do_and_no_more() -> None:
     assert base != digest("attribute.x.pairs = [['a', 'b']]")
     assert base != digest("attribute.y.pairs = [['a', 'b'], ['b', 'a']]")
     assert base != digest("attribute.x = { pairs = [['a', 'b'], ['b', 'a']], case_sensitive = ['a'] }")
+    assert base != digest("attribute.x = { pairs = [['a', 'b'], ['b', 'a']], word_only = true }")
+    assert base != digest("attribute.x = { pairs = [['a', 'b'], ['b', 'a']], form = 'noun' }")
 
 
 # Finding
@@ -281,7 +363,7 @@ def test_a_sound_lexicon_has_no_fault() -> None:
 
 def test_a_term_of_two_attributes_is_noted() -> None:
     text = "attribute.x.pairs = [['man', 'lad']]\nattribute.y.pairs = [['Man', 'old man'], ['a', 'b']]"
-    assert list(validation.notes(lexicon.parse(text))) == ["x and y: 'man' is a term of both"]
+    assert list(validation.notes(lexicon.parse(text))) == ["'man' is a term of x and y"]
 
 
 # Import of published pairs

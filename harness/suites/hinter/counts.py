@@ -85,3 +85,21 @@ def _row(names: tuple[str, ...], counts: Mapping[str | None, int]) -> Row:
     """Return the row of ``names``; ``counts`` are by reason, None for valid mutants."""
     by_reason = {reason: n for reason, n in counts.items() if reason is not None and reason != DUPLICATE}
     return Row(names, counts.get(None, 0), counts.get(DUPLICATE, 0), dict(sorted(by_reason.items())))
+
+
+def operations(tables: Tables, attributes: Sequence[str]) -> dict[str, dict[str, int]]:
+    """Return the numbers of valid atomic mutants by attribute and operation: exchange, insertion, removal."""
+    import polars as pl
+
+    changed = pl.col("substitutions").list.first()
+    rows = (
+        tables.scan("cases")
+        .filter((pl.col("role") == "atomic") & pl.col("reason").is_null())
+        .group_by(attribute=changed.struct.field("attribute"), operation=changed.struct.field("operation"))
+        .len()
+        .collect(engine="streaming")
+    )
+    counts: dict[str, dict[str, int]] = {name: {} for name in attributes}
+    for attribute, operation, count in sorted(rows.iter_rows()):
+        counts[attribute][operation] = count
+    return {name: of_attribute for name, of_attribute in counts.items() if of_attribute}

@@ -2,25 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from harness import numerals
 from harness.core import Tables
 from harness.sections import Bar, Cell, Figures, Plot, Section, Table
-from harness.suites.hinter.counts import Row, mutants
+from harness.suites.hinter.counts import Row, mutants, operations
 
+OPERATIONS = ("exchange", "insertion", "removal")
 NOTES = (
     "Valid share: valid mutants among those that are valid or discarded, with Wilson's 95 % interval. A"
     " duplicate has the same text as another mutant of the attribute and counts as neither.",
     "Discarded by the first difference from the original: the number of sentences, parts of speech (pos), or"
-    " grammatical structure (dependency).",
+    " grammatical structure (dependency). Before that, words are left alone that describe nobody"
+    " (not-a-person), whose person is not clear (person-unclear), whose counterpart stands beside them"
+    " (coordination), or where the text would contradict the change (contradiction).",
 )
 
 
 def figures(tables: Tables, attributes: Sequence[str]) -> Figures:
     """Return the block ``mutants`` and its section, from the cases alone, in the order of ``attributes``."""
     rows = mutants(tables, attributes)
-    return Figures({"mutants": [row.plain() for row in rows]}, sections=[_section(rows)] if rows else [])
+    counts = operations(tables, attributes)
+    blocks = {"mutants": [row.plain() for row in rows], "operations": counts}
+    return Figures(blocks, sections=[_section(rows), *_operations(counts)] if rows else [])
+
+
+def _operations(counts: Mapping[str, Mapping[str, int]]) -> list[Section]:
+    """Return the section that tells exchanges from insertions, if there is any valid mutant."""
+    kinds = [kind for kind in OPERATIONS if any(kind in of_attribute for of_attribute in counts.values())]
+    cells: list[list[Cell]] = [
+        [name, *(of_attribute.get(kind, 0) for kind in kinds)] for name, of_attribute in counts.items()
+    ]
+    table = Table(["attribute", *kinds], cells)
+    title = "Valid mutants of a single attribute: words exchanged, inserted or removed"
+    return [Section(title, table=table, page_only=True)] if cells else []
 
 
 def _section(rows: Sequence[Row]) -> Section:

@@ -22,6 +22,8 @@ class SetTable(TypedDict, total=False):
     name: str
     groups: dict[str, list[str]]
     pairing: str
+    form: str
+    word_only: bool
 
 
 class AttributeTable(SetTable, total=False):

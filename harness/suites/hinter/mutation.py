@@ -38,11 +38,13 @@ class Variation:
     """One applicable pair, with the edits it needs (its own words and the articles before them).
 
     ``weight`` is the number of variations it stands for: the reciprocal of its inclusion probability.
+    ``persons`` are those whose words it changes, where that is known.
     """
 
     substitution: Substitution
     edits: tuple[Edit, ...]
     weight: float = 1.0
+    persons: frozenset[str] = frozenset()
 
     @property
     def attribute(self) -> str:
@@ -71,16 +73,17 @@ def variations(text: str, lexicon: Lexicon, occurrences: Occurrences, tag: Tagge
         name: [
             variation
             for term, spans in terms.items()
-            for variation in _of_term(text, lexicon.attributes[name], term, spans, tag)
+            for variation in of_term(text, lexicon.attributes[name], term, spans, tag)
         ]
         for name, terms in occurrences.items()
     }
     return {name: pairs for name, pairs in applicable.items() if pairs}
 
 
-def _of_term(
+def of_term(
     text: str, attribute: Attribute, source: str, spans: Sequence[Span], tag: Tagger
 ) -> Iterator[Variation]:
+    """Yield the variations of one term, at ``spans``, one for each of its replacements."""
     pronoun_of = paradigm(source)
     seen: set[str | None] = set()
     for target in attribute.targets[source]:

@@ -11,10 +11,12 @@ from harness.errors import ConfigError, LexiconError
 from harness.plugins import Check, Flag, Kit, Names, Options, Positive, Suite, SuitePlugin
 
 if TYPE_CHECKING:
+    from harness.language.entities import Resolver
     from harness.suites.lexicon import Lexicon
 
 SAMPLE_PAIRS = 2
 USUAL_ORDER = 2
+LITERAL = ("word", "off")
 
 
 class HinterOptions(Options):
@@ -43,6 +45,14 @@ class HinterOptions(Options):
     invariant: Literal["strict", "pos", "none"] = Field(
         default="strict", description="What a mutant must have in common with its original."
     )
+    consistency: Literal["person", "word"] = Field(
+        default="person",
+        description="What changes together: all words for one person, or one word pair wherever it occurs.",
+    )
+    meaning: Literal["person", "off"] = Field(
+        default="person", description="Change a word only where it describes a person; off: anywhere."
+    )
+    like_the_paper: bool = Field(default=False, description="As published: --consistency word --meaning off.")
     include_discarded: Annotated[bool, Flag("--include-discarded/--valid-only")] = Field(
         default=False, description="Also ask about discarded mutants, to measure the effect of the invariant."
     )
@@ -66,7 +76,20 @@ def make(options: HinterOptions, kit: Kit) -> Suite:
         invariant=options.invariant,
         include_discarded=options.include_discarded,
         verdicts=VerdictCache(kit.cache / DEFAULT.name),
+        resolver=_resolver(options),
+        consistency=options.consistency,
+        meaning=options.meaning,
     )
+
+
+def _resolver(options: HinterOptions) -> Resolver | None:
+    """Return the coreference resolver that tells persons apart; None where nothing depends on persons."""
+    if (options.consistency, options.meaning) == LITERAL:
+        return None
+    from harness.suites.hinter.persons import resolver
+
+    kind, _, pipeline = options.parser.partition(":")
+    return resolver(pipeline if kind == "spacy" and pipeline else None)
 
 
 def _lexicon(options: HinterOptions) -> Lexicon:
@@ -94,12 +117,26 @@ def _fits(options: HinterOptions, order: int, attributes: tuple[str, ...]) -> No
 
 
 def resolve(options: HinterOptions) -> HinterOptions:
-    """Fill in the attributes, from the lexicon, and the order, from their number."""
+    """Fill in the attributes, from the lexicon, the order, from their number, and what the paper implies."""
+    options = _as_published(options)
     if options.attributes is not None and options.order is not None:
         return options
     attributes = tuple(_lexicon(options).attributes)
     order = options.order or min(USUAL_ORDER, len(attributes))
     return options.model_copy(update={"attributes": attributes, "order": order})
+
+
+def _as_published(options: HinterOptions) -> HinterOptions:
+    """Fill in how words change: as published if so asked, or if there is no parser to tell persons by."""
+    literal = options.like_the_paper or options.parser == "none"
+    written = options.model_fields_set
+    own = not written.isdisjoint({"consistency", "meaning"})
+    if options.like_the_paper and own and (options.consistency, options.meaning) != LITERAL:
+        raise ConfigError("hinter.like_the_paper: leave out consistency and meaning, which it sets")
+    updates = dict(zip(("consistency", "meaning"), LITERAL, strict=True)) if literal else {}
+    if not options.like_the_paper:
+        updates = {name: value for name, value in updates.items() if name not in written}
+    return options.model_copy(update=updates)
 
 
 def for_sample(options: HinterOptions) -> HinterOptions:

@@ -10,7 +10,19 @@ from itertools import islice
 from math import prod
 from typing import Literal
 
-from harness.core import DUPLICATE, Case, Document, JsonObject, Outcome, Role, Span, Tables, Verdict
+from harness.core import (
+    DUPLICATE,
+    SAME_PERSON,
+    Case,
+    Document,
+    JsonObject,
+    Outcome,
+    Role,
+    Span,
+    Tables,
+    Verdict,
+)
+from harness.language.entities import Resolver
 from harness.language.parse import Parser
 from harness.language.surface import containing
 from harness.plugins import Figures, Nouns, Suite
@@ -21,21 +33,30 @@ from harness.suites.hinter.invariant import DocumentInvariant
 from harness.suites.hinter.mutation import (
     Mutation,
     Occurrences,
+    Tagger,
     Variation,
     Variations,
     ambiguous,
     mutant,
     mutations,
+    of_term,
     unique,
     variations,
 )
+from harness.suites.hinter.places import REASONS, Left
+from harness.suites.hinter.recasting import Recaster
 from harness.suites.hinter.tag_comparison import DEPENDENCY, POS
 from harness.suites.lexicon import Lexicon
 
 BATCH_DOCUMENTS = 32
 
+_Left = tuple[Variation, str]
+"""A variation that is left out, and the reason."""
+
 
 Invariant = Literal["strict", "pos", "none"]
+Consistency = Literal["person", "word"]
+MeaningOf = Literal["person", "off"]
 
 
 @dataclass(frozen=True)
@@ -47,7 +68,9 @@ class Hinter(Suite):
     measure what the invariant is worth (RQ3). ``max_pairs`` limits the dictionary pairs of each attribute
     tried on one document, ``max_mutants`` the mutants made of it; ``seed`` decides which.
     With ``include_discarded``, the model is asked about discarded mutants, too. ``verdicts`` holds the
-    invariant's verdicts from earlier runs.
+    invariant's verdicts from earlier runs. With a ``resolver``, all words for one person change together
+    (``consistency`` person), a word changes only where it describes a person (``meaning`` person), or both;
+    without one, each dictionary pair is applied by itself wherever its source occurs, as in the paper.
     """
 
     name = "hinter"
@@ -64,10 +87,17 @@ class Hinter(Suite):
     invariant: Invariant = "strict"
     include_discarded: bool = False
     verdicts: Kept | None = field(default=None, compare=False)
+    resolver: Resolver | None = None
+    consistency: Consistency = "person"
+    meaning: MeaningOf = "person"
 
     @property
     def identity(self) -> JsonObject:
-        return {"parser": self.parser.name if self.parser else "none", "lexicon": self.lexicon.digest}
+        identity: JsonObject = {
+            "parser": self.parser.name if self.parser else "none",
+            "lexicon": self.lexicon.digest,
+        }
+        return {**identity, "persons": self.resolver.name} if self.resolver else identity
 
     @property
     def settings(self) -> JsonObject:
@@ -76,6 +106,8 @@ class Hinter(Suite):
             "attributes": list(self.lexicon.attributes),
             "order": self.order,
             "invariant": self.invariant if self.parser else "none",
+            "consistency": self.consistency if self.resolver else "word",
+            "meaning": self.meaning if self.resolver else "off",
             "max_pairs": self.max_pairs,
             "max_mutants_per_document": self.max_mutants,
         }
@@ -105,26 +137,63 @@ class Hinter(Suite):
 
     def _prepare(self, batch: Sequence[Document]) -> list[_Prepared]:
         matched = [_Matched(document, self.lexicon.find(document.text)) for document in batch]
+        matched = [match for match in matched if match.occurrences]
         if self.conformity is not None:
             for match in matched:
                 match.spans = self.conformity.split(match.document.text)
+        if self.resolver is not None:
+            return self._recast(matched, self.resolver)
+        if self.conformity is not None:
             tags = self.conformity.tags(place for match in matched for _, place in match.untagged())
             for match in matched:
                 match.tags = {offset: tags[place] for offset, place in match.untagged()}
-        return [self._prepared(match) for match in matched if match.occurrences]
+        return [self._by_pair(match, match.tags.get, ()) for match in matched]
 
-    def _prepared(self, match: _Matched) -> _Prepared:
+    def _recast(self, matched: Sequence[_Matched], resolver: Resolver) -> list[_Prepared]:
+        """Prepare documents person by person, or pair by pair where words describe a person."""
+        resolutions = resolver.resolve([match.document.text for match in matched])
+        prepared = []
+        for match, resolution in zip(matched, resolutions, strict=True):
+            text = self.recaster.text(resolution, self.meaning)
+            if self.consistency == "person":
+                recast = text.recast(match.occurrences)
+                left = self._left(match, recast.left, text.tag)
+                prepared.append(self._prepared(match, recast.variations, left))
+            else:
+                match.occurrences, others = text.about_persons(match.occurrences)
+                prepared.append(self._by_pair(match, text.tag, self._left(match, others, text.tag)))
+        return prepared
+
+    @cached_property
+    def recaster(self) -> Recaster:
+        """The maker of variations by person."""
+        return Recaster(self.lexicon)
+
+    def _by_pair(self, match: _Matched, tag: Tagger, left: Sequence[_Left]) -> _Prepared:
+        found = variations(match.document.text, self.lexicon, match.occurrences, tag)
+        return self._prepared(match, found, left)
+
+    def _left(self, match: _Matched, left: Sequence[Left], tag: Tagger) -> list[_Left]:
+        """Return the variations left out, with the reasons: at most ``max_pairs`` of an attribute."""
+        by_attribute: dict[str, list[_Left]] = {}
+        for each in left:
+            dictionary = self.lexicon.attributes[each.attribute]
+            applied = of_term(match.document.text, dictionary, each.term, each.spans, tag)
+            by_attribute.setdefault(each.attribute, []).extend(
+                (variation, each.reason) for variation in applied
+            )
+        return [pair for pairs in by_attribute.values() for pair in pairs[: self.max_pairs]]
+
+    def _prepared(self, match: _Matched, candidates: Variations, left: Sequence[_Left]) -> _Prepared:
         document = match.document
-        distinct, duplicates = unique(
-            variations(document.text, self.lexicon, match.occurrences, match.tags.get)
-        )
+        distinct, duplicates = unique(candidates)
         counts = {name: len(of_attribute) for name, of_attribute in distinct.items()}
         size = sampling.sizes(counts, self.order, self.max_pairs, self.max_mutants)
         chosen = sampling.draw(distinct, size, f"{self.seed}/{document.id}")
         invariant = None
         if self.conformity is not None and self.invariant != "none":
             invariant = DocumentInvariant(document.text, match.spans, chosen, self.order, self.conformity)
-        return _Prepared(document, chosen, duplicates, invariant)
+        return _Prepared(document, chosen, [*left, *((v, DUPLICATE) for v in duplicates)], invariant)
 
     def _decide(self, invariants: Sequence[DocumentInvariant]) -> None:
         """Decide the sentences of a batch of documents in rounds, all sentences of a round at once."""
@@ -162,13 +231,13 @@ class _Prepared:
 
     document: Document
     variations: Variations
-    duplicates: Sequence[Variation]
+    left: Sequence[_Left]
     invariant: DocumentInvariant | None
 
     def cases(self, order: int) -> Iterator[Case]:
         yield self._case("original", (), self.document.text, None)
-        for variation in self.duplicates:
-            yield self._case("atomic", (variation,), mutant(self.document.text, (variation,)), DUPLICATE)
+        for variation, why in self.left:
+            yield self._case("atomic", (variation,), mutant(self.document.text, (variation,)), why)
         for mutation in mutations(self.variations, order):
             text = mutant(self.document.text, mutation)
             reason = self.invariant.reason(mutation, text) if self.invariant else None
@@ -177,19 +246,30 @@ class _Prepared:
     def _case(self, role: Role, mutation: Mutation, text: str, reason: str | None) -> Case:
         document = self.document
         return Case(
-            id=f"{document.id}#{_digest(mutation) if mutation else 0}",
+            id=f"{document.id}#{_digest(mutation, reason) if mutation else 0}",
             group=document.id,
             document=document.id,
             role=role,
             text=text,
             substitutions=tuple(v.substitution for v in mutation),
+            traits=_same_person(mutation),
             expected=document.labels if role == "original" else None,
             reason=reason,
             weight=prod(v.weight for v in mutation),
         )
 
 
-def _digest(mutation: Mutation) -> str:
+def _same_person(mutation: Mutation) -> dict[str, str]:
+    """Return whether the attributes of an intersectional mutant meet on one person, where that is known."""
+    if len(mutation) < 2 or not all(variation.persons for variation in mutation):
+        return {}
+    shared = frozenset.intersection(*(variation.persons for variation in mutation))
+    return {SAME_PERSON: "yes" if shared else "no"}
+
+
+def _digest(mutation: Mutation, reason: str | None) -> str:
     """Return the name of a mutant within its document, which does not depend on other mutants."""
     pairs = "\x1e".join("\x1f".join(v.substitution.pair) for v in mutation)
+    if reason in REASONS:
+        pairs += f"\x1e{mutation[0].substitution.spans}"  # the same pair may be applied elsewhere
     return sha256(pairs.encode("utf-8", "surrogatepass")).hexdigest()[:12]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations
 
+from harness.numerals import listed
 from harness.suites.lexicon import Attribute, Lexicon
 
 SHORTEST_NOUN = 3  # Mr and Mrs are not singular and plural
@@ -37,11 +37,14 @@ def faults(lexicon: Lexicon) -> Iterator[str]:
 
 
 def notes(lexicon: Lexicon) -> Iterator[str]:
-    """Yield what may be intended: terms of two attributes, which no mutant changes both at one place."""
-    for first, second in combinations(lexicon.attributes.values(), 2):
-        both = {w.lower() for w in first.targets} & {w.lower() for w in second.targets}
-        for word in sorted(both):
-            yield f"{first.name} and {second.name}: {word!r} is a term of both"
+    """Yield what may be intended: terms of several attributes, of which a mutant changes one at a place."""
+    attributes: dict[str, list[str]] = {}
+    for attribute in lexicon.attributes.values():
+        for word in {word.lower() for word in attribute.targets}:
+            attributes.setdefault(word, []).append(attribute.name)
+    for word, names in sorted(attributes.items()):
+        if len(names) > 1:
+            yield f"{word!r} is a term of {listed(names)}"
 
 
 def head(phrase: str) -> str:

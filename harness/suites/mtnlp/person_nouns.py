@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-from harness.suites.lexicon import Attribute
+from harness.suites.lexicon import Attribute, Exchange, by_source
 from harness.suites.nouns import gender_nouns, occupations, table
 
 GENDER = "gender"
@@ -20,14 +20,15 @@ def person_nouns() -> Attribute:
     ``IDENTITIES``.
     """
     analogies = dict(_analogies())
-    targets = {
-        noun: (
+    pairs = (
+        (noun, target)
+        for noun in dict.fromkeys([*analogies, *_neutral()])
+        for target in (
             *([analogies[noun]] if noun in analogies else []),
             *(f"{identity} {noun}" for identity in IDENTITIES),
         )
-        for noun in dict.fromkeys([*analogies, *_neutral()])
-    }
-    return Attribute(GENDER, targets, groups={})
+    )
+    return Attribute(GENDER, by_source(Exchange(*pair, *pair) for pair in pairs), groups={})
 
 
 def _analogies() -> Iterator[tuple[str, str]]:

@@ -9,12 +9,18 @@ import pytest
 from harness.language.parsers import Parser
 from harness.suites import lexicon
 from harness.suites.hinter import validation
-from harness.suites.lexicon import Attribute
+from harness.suites.lexicon import Attribute, Exchange
 
 BUNDLED = lexicon.load()
 ATTRIBUTES = tuple(BUNDLED.attributes.values())
+OPTIONAL = tuple(a for a in ATTRIBUTES if a.name not in lexicon.USUAL_ATTRIBUTES)
 
 each_attribute = pytest.mark.parametrize("attribute", ATTRIBUTES, ids=lambda a: a.name)
+each_optional_attribute = pytest.mark.parametrize("attribute", OPTIONAL, ids=lambda a: a.name)
+
+
+def exchanges(attribute: Attribute) -> list[Exchange]:
+    return [exchange for of_word in attribute.exchanges.values() for exchange in of_word]
 
 
 def test_the_three_attributes_of_the_paper_at_least_in_its_sizes() -> None:
@@ -30,8 +36,99 @@ def test_no_fault() -> None:
 
 
 def test_the_only_terms_of_two_attributes_are_the_plain_nouns() -> None:
-    shared = {line.split("'")[1] for line in validation.notes(BUNDLED)}
+    usual = BUNDLED.select(lexicon.USUAL_ATTRIBUTES)
+    shared = {line.split("'")[1] for line in validation.notes(usual)}
     assert shared == {"man", "men", "woman", "women"}
+
+
+def test_the_other_attributes_are_used_only_where_they_are_named() -> None:
+    assert {a.name for a in OPTIONAL} == {
+        "age",
+        "appearance",
+        "disability",
+        "names",
+        "occupation",
+        "religion",
+        "sexual_orientation",
+        "social_class",
+    }
+    assert tuple(lexicon.choose([]).attributes) == lexicon.USUAL_ATTRIBUTES
+    assert list(lexicon.choose([], ["names", "religion"]).attributes) == ["names", "religion"]
+
+
+@pytest.mark.parametrize("name", [a.name for a in OPTIONAL])
+def test_a_file_says_where_its_words_are_from(name: str) -> None:
+    text = (lexicon.BUNDLED / f"{name}.toml").read_text(encoding="utf-8")
+    header = text.partition("[attribute.")[0].replace("\n# ", " ")
+    assert "Source" in header
+    assert any(licence in header for licence in ("MIT", "CC BY 4.0", "no published list was copied"))
+
+
+@each_attribute
+def test_every_exchange_names_its_groups_and_what_its_words_are(attribute: Attribute) -> None:
+    for exchange in exchanges(attribute):
+        assert exchange.source in attribute.groups[exchange.source_group]
+        assert exchange.target in attribute.groups[exchange.target_group]
+        assert exchange.source_group != exchange.target_group
+        assert exchange.form is not None
+
+
+def test_only_what_is_no_change_of_a_persons_gender_stands_by_itself() -> None:
+    word_only = {e.source for a in ATTRIBUTES for e in exchanges(a) if e.word_only}
+    assert {"CEO", "nurse", "brotherhood", "maternity"} <= word_only
+    assert not word_only & {"he", "Mr.", "brother", "actress", "male"}
+
+
+@each_attribute
+def test_nouns_for_several_persons_are_plural_and_the_others_are_not(attribute: Attribute) -> None:
+    wrong = {e.source for e in exchanges(attribute) if plural(e.source) != (e.form == "nouns")}
+    assert wrong - PRONOUNS - SINGULAR_IN_S - NAMES == set()
+
+
+@each_optional_attribute
+def test_a_word_has_few_replacements(attribute: Attribute) -> None:
+    assert max(len(targets) for targets in attribute.targets.values()) <= 12
+
+
+@pytest.mark.parametrize(
+    ("attribute", "source", "target"),
+    [
+        ("age", "young woman", "elderly woman"),
+        ("age", "teenagers", "pensioners"),
+        ("religion", "Muslim woman", "Christian woman"),
+        ("religion", "Muslim", "Buddhist"),
+        ("religion", "Muslims", "Christians"),
+        ("sexual_orientation", "woman", "lesbian woman"),
+        ("sexual_orientation", "the couple", "the gay couple"),
+        ("sexual_orientation", "lesbians", "straight women"),
+        ("social_class", "poor man", "wealthy man"),
+        ("disability", "woman in a wheelchair", "woman"),
+        ("disability", "men", "men with mental illness"),
+        ("appearance", "man", "blond man"),
+        ("appearance", "brunette", "redhead"),
+        ("occupation", "electrician", "receptionist"),
+        ("occupation", "nurses", "surgeons"),
+        ("names", "Emily", "Aisha"),
+        ("names", "Emily", "Matthew"),
+    ],
+)
+def test_what_is_exchanged(attribute: str, source: str, target: str) -> None:
+    assert target in BUNDLED.attributes[attribute].targets[source]
+
+
+@each_optional_attribute
+def test_words_for_anybody_are_not_described(attribute: Attribute) -> None:
+    assert not {"person", "people", "couple"} & attribute.targets.keys()
+
+
+def test_names_change_ethnicity_or_gender_and_never_both() -> None:
+    def signals(group: str) -> tuple[str, str]:
+        ethnicity, _, gender = group.rpartition("_")
+        return ethnicity, gender
+
+    for exchange in exchanges(BUNDLED.attributes["names"]):
+        left, entered = signals(exchange.source_group), signals(exchange.target_group)
+        assert (left[0] == entered[0]) != (left[1] == entered[1]), exchange
 
 
 # First 12 hex digits of the SHA-256 of slurs and of insults in lower case; they need not be spelled here.
@@ -73,6 +170,7 @@ def test_names_and_things_are_not_persons(text: str) -> None:
 IRREGULAR = {"women", "men", "children", "people", "folks"}
 PRONOUNS = {"he", "him", "his", "himself", "she", "her", "hers", "herself"}
 SINGULAR_IN_S = {"mrs", "ms", "missus", "indigenous"}
+NAMES = frozenset(BUNDLED.attributes["names"].words)  # "Carlos"
 
 
 def plural(word: str) -> bool:
@@ -87,7 +185,7 @@ def plural(word: str) -> bool:
 
 @each_attribute
 def test_no_pair_changes_number(attribute: Attribute) -> None:
-    changed = [(a, b) for a, b in attribute.pairs if a not in PRONOUNS and plural(a) != plural(b)]
+    changed = [(a, b) for a, b in attribute.pairs if a not in PRONOUNS | NAMES and plural(a) != plural(b)]
     assert changed == []
 
 

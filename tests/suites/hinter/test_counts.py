@@ -68,7 +68,10 @@ def test_mutants_are_counted_by_the_attributes_changed_together(tmp_path: Path) 
 
 
 def test_the_section_has_a_row_and_a_bar_a_set(tmp_path: Path) -> None:
-    (section,) = figures_of(tmp_path, MUTANTS)["sections"]
+    figures = figures_of(tmp_path, MUTANTS)
+    section, operations = figures["sections"]
+    assert figures["operations"] == {"race": {"exchange": 3}, "gender": {"exchange": 2}}
+    assert operations["table"]["rows"] == [["race", 3], ["gender", 2]]
     assert section["page_only"]
     assert section["table"]["columns"] == [
         "changed",
@@ -90,7 +93,7 @@ def test_the_section_has_a_row_and_a_bar_a_set(tmp_path: Path) -> None:
 
 def test_nothing_discarded_no_plot_and_no_mutant_no_section(tmp_path: Path) -> None:
     kept = figures_of(tmp_path / "kept", [(("race",), None), (("race",), "duplicate")])
-    assert [section["plots"] for section in kept["sections"]] == [[]]
-    assert figures_of(tmp_path / "none", []) == {"mutants": [], "sections": []}
+    assert [section["plots"] for section in kept["sections"][:1]] == [[]]
+    assert figures_of(tmp_path / "none", []) == {"mutants": [], "operations": {}, "sections": []}
     (row,) = figures_of(tmp_path / "same", [(("race",), "duplicate")])["mutants"]
     assert (row["valid_rate"], row["valid_ci95"]) == (None, None)

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.core import Case, Document, Margin, Outcome, Verdict
+from harness.suites.lexicon import Exchange, by_source
 from harness.suites.mtnlp.person_nouns import person_nouns
 from harness.suites.mtnlp.suite import MtNlp
 
@@ -180,6 +181,6 @@ def test_analogies_go_both_ways() -> None:
 
 
 def test_identity_follows_the_words() -> None:
-    fewer = MtNlp(replace(person_nouns(), targets={"man": ("woman",)}))
+    fewer = MtNlp(replace(person_nouns(), exchanges=by_source([Exchange("man", "woman", "male", "female")])))
     assert fewer.identity != SUITE.identity
     assert MtNlp().identity == SUITE.identity

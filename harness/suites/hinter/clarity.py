@@ -1,0 +1,281 @@
+"""Which persons of a text are clear: it is certain which words refer to them.
+
+Only clear persons change their gender, because all words for one person have to change together. A person is
+not clear if a pronoun has a second plausible antecedent, if a noun may take the person up again, or if a name
+or a role beside it ties the person to another's gender.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from harness.language.entities import Entity, Resolution
+from harness.language.mentions import who_clause
+from harness.language.people import People
+from harness.language.person_names import NAME_TAGS, left_over, strangers
+from harness.language.persons import Gender, Mention
+
+WINDOW = 2  # sentences back in which another person may be meant
+REFLEXIVES = frozenset({"himself", "herself"})
+PLAIN = frozenset("man woman guy gal boy girl lady gentleman fellow chap dude bloke lad lass".split())  # noqa: SIM905
+PLAYED = frozenset({"played", "portrayed", "performed", "voiced", "acted", "named", "called"})
+ROLES = frozenset(
+    """as play plays played playing portray portrays portrayed portraying role roles character characters star
+    stars starring cast casting performance performances""".split()  # noqa: SIM905
+)
+DEFINITE = frozenset({"the", "this", "that"})
+SUBJECTS = frozenset({"nsubj", "nsubjpass", "expl"})
+IMPERSONAL = frozenset({"this", "that", "it", "there"})
+
+
+def unclear(resolution: Resolution, words: People) -> frozenset[int]:
+    """Return the indices of the entities of ``resolution`` that are persons and not clear."""
+    return frozenset(_Clarity(resolution, words).doubtful())
+
+
+class _Clarity:
+    def __init__(self, resolution: Resolution, words: People) -> None:
+        self._reading = resolution.reading
+        self._words = words
+        self._rivals = resolution.rivals
+        self._entities = {n: entity for n, entity in enumerate(resolution.entities) if entity.person}
+        self._mentions = sorted(
+            ((m, n) for n, entity in self._entities.items() for m in entity.mentions),
+            key=lambda pair: pair[0].start,
+        )
+        self._number = {m.head: n for m, n in self._mentions}
+        self._others = sorted({*self._strange(), *self._nouns(words.animals)})
+        places = (i for e in self._reading.named if e.label == "GPE" for i in range(e.first, e.last))
+        self._called_she = [*places, *self._nouns(words.called_she)]
+
+    def doubtful(self) -> Iterator[int]:
+        """Yield the entities that are not clear, with repetitions."""
+        for mention, number in self._mentions:
+            if mention.kind == "pronoun" and mention.gender:
+                yield from self._of_pronoun(mention, number)
+            elif mention.kind == "nominal":
+                yield from self._of_noun(mention, number)
+            elif mention.kind == "name" and self._acts(mention):
+                yield number
+        yield from self._repeated()
+        for number, entity in self._entities.items():
+            named = any(m.kind == "name" for m in entity.mentions)
+            if len(entity.genders) > 1 or (named and any(left_over(self._reading, entity.mentions))):
+                yield number
+            if all(m.kind == "pronoun" for m in entity.mentions):
+                before = self._before(entity.mentions[0], number)
+                if before or self._stranger_to(entity):
+                    yield from (number, *before)
+
+    def _sentence(self, mention: Mention) -> int:
+        return self._reading.tokens[mention.head].sentence
+
+    # Pronouns
+
+    def _of_pronoun(self, pronoun: Mention, number: int) -> Iterator[int]:
+        """Yield the entities to which ``pronoun`` may refer if there are several, or a stranger."""
+        if self._reading.lower(pronoun.head) in REFLEXIVES or self._relative(pronoun, number):
+            return
+        stated = self._stated(pronoun, number)
+        rivals = {
+            other
+            for other in self._rivals.get(pronoun.head, ())
+            if other in self._entities and (self._entities[other].genders or not stated)
+        }
+        if rivals or self._met(pronoun, stated) or not self._near(pronoun, number):
+            yield number
+            yield from rivals
+
+    def _stated(self, pronoun: Mention, number: int) -> bool:
+        """Return whether a noun or a name has just told the gender of the person."""
+        return any(
+            m.kind != "pronoun"
+            and m.gender is not None
+            and m.start < pronoun.start
+            and self._sentence(pronoun) - self._sentence(m) <= 1
+            for m in self._entities[number].mentions
+        )
+
+    def _relative(self, pronoun: Mention, number: int) -> bool:
+        """Return whether ``pronoun`` is in a relative clause about its person: *a man who hid his debts*."""
+        above = set(self._reading.ancestors(pronoun.head))
+        return any(
+            (verb := who_clause(self._reading, m.head)) is not None and verb in above
+            for m in self._entities[number].mentions
+            if m.kind == "nominal"
+        )
+
+    def _met(self, pronoun: Mention, stated: bool) -> bool:
+        """Return whether an animal, an unrecognised name or, for *she*, a country is shortly before."""
+        others = self._others + (self._called_she if pronoun.gender == "female" and not stated else [])
+        return any(
+            i < pronoun.head and self._sentence(pronoun) - self._reading.tokens[i].sentence <= WINDOW
+            for i in others
+        )
+
+    def _near(self, pronoun: Mention, number: int) -> bool:
+        """Return whether the person is mentioned shortly before ``pronoun``, or not at all before."""
+        before = [m for m in self._entities[number].mentions if m.start < pronoun.start]
+        return not before or self._sentence(pronoun) - self._sentence(before[-1]) <= WINDOW
+
+    def _stranger_to(self, entity: Entity) -> bool:
+        """Return whether pronouns alone may mean somebody named in the text, or one of a group before."""
+        first = entity.mentions[0]
+        return (
+            bool(self._others)
+            or any(m.kind == "name" for m, _ in self._mentions)
+            or any(
+                token.tag == "NNS" and self._words.gender(self._reading.lower(i)) == first.gender
+                for i, token in enumerate(self._reading.tokens[: first.head])
+            )
+        )
+
+    def _strange(self) -> Iterator[int]:
+        """Yield tokens of names that were not recognised."""
+        reading = self._reading
+        mentions = [mention for mention, _ in self._mentions]
+        covered = {i for m in mentions for i in reading.between(m.title[0] if m.title else m.start, m.end)}
+        for start, _ in strangers(reading, mentions):
+            index = reading.at(start)
+            if (
+                index is not None
+                and not self._words.person(reading.lower(index))
+                and not self._definite(index)
+            ):
+                yield index
+        for index in range(len(reading.tokens)):
+            word = reading.word(index)
+            if index not in covered and word.istitle() and self._words.given_names.get(word.lower()):
+                yield index
+
+    def _definite(self, index: int) -> bool:
+        return any(self._reading.lower(c) in DEFINITE for c in self._reading.children[index])
+
+    def _nouns(self, words: Collection[str]) -> Iterator[int]:
+        """Yield the tokens of nouns among ``words`` that refer to no person."""
+        for index, token in enumerate(self._reading.tokens):
+            if token.tag[:2] == "NN" and self._reading.lower(index) in words and index not in self._number:
+                yield index
+
+    # Nouns and names
+
+    def _of_noun(self, mention: Mention, number: int) -> Iterator[int]:
+        """Yield the entity of a noun that may be somebody else of the text, and who that may be."""
+        if self._named_elsewhere(mention, number):
+            yield number
+        if not mention.gender and self._may_be_named(mention, number):
+            yield number
+        if mention.gender and self._resumes(mention, number):
+            yield number
+            yield from self._before(mention, number)
+        if self._reading.lower(mention.head) in PLAIN:
+            for other, its_number in self._mentions:
+                alike = other.kind == "nominal" and self._reading.lower(other.head) in PLAIN
+                near = abs(self._sentence(other) - self._sentence(mention)) <= WINDOW
+                if alike and near and its_number != number and other.gender == mention.gender:
+                    yield number
+
+    def _may_be_named(self, mention: Mention, number: int) -> bool:
+        """Return whether a definite noun may be somebody named before: *Reba … the singer*."""
+        entity = self._entities[number]
+        names = [m.head for m, _ in self._mentions if m.kind == "name"]
+        return (
+            entity.mentions[0] is mention
+            and self._definite(mention.head)
+            and not any(m.kind == "name" for m in entity.mentions)
+            and any(i < mention.head for i in (*names, *self._others))
+        )
+
+    def _before(self, mention: Mention, number: int) -> list[int]:
+        return [
+            n
+            for n, entity in self._entities.items()
+            if n != number and agrees(entity, mention.gender) and entity.mentions[0].start < mention.start
+        ]
+
+    def _resumes(self, mention: Mention, number: int) -> bool:
+        """Return whether a definite noun begins an entity although it may be a person mentioned before."""
+        first = self._entities[number].mentions[0] is mention
+        plain = self._reading.lower(mention.head) in PLAIN
+        told = any(
+            c > mention.head or self._reading.tokens[c].dep != "det"
+            for c in self._reading.children[mention.head]
+        )
+        return (
+            first
+            and self._definite(mention.head)
+            and (plain or not told)
+            and bool(self._before(mention, number))
+        )
+
+    def _repeated(self) -> Iterator[int]:
+        """Yield entities that share a gendered noun although they are not linked: *his wife … his wife*."""
+        by_word: dict[str, set[int]] = {}
+        for mention, number in self._mentions:
+            if mention.kind == "nominal" and mention.gender:
+                by_word.setdefault(self._reading.lower(mention.head), set()).add(number)
+        for numbers in by_word.values():
+            if len(numbers) > 1:
+                yield from numbers
+
+    def _named_elsewhere(self, mention: Mention, number: int) -> bool:
+        """Return whether words beside a noun say who it is, without being mentions of the same person.
+
+        *His girl, Jada*; *the Baroness Emilia, a woman*; *Ted as a Russian guy*; *a son played by Joel*.
+        """
+        reading, head = self._reading, mention.head
+        token = reading.tokens[head]
+        if token.dep == "pobj" and reading.lower(token.head) in ("as", "like"):
+            return True
+        if token.dep in ("appos", "attr", "conj") and self._other_name(token.head, number):
+            return True
+        if token.dep == "attr" and not self._subject_agrees(token.head, number):
+            return True
+        children = [(reading.lower(c), reading.tokens[c].dep) for c in reading.children[head]]
+        if any(word == "same" or (dep in ("acl", "relcl") and word in PLAYED) for word, dep in children):
+            return True
+        rest = reading.text[token.end :]
+        if rest.lstrip().startswith("("):
+            aside = range(token.end, token.end + rest.find(")") + 1)
+            if any(m.kind == "name" and m.start in aside for m, _ in self._mentions):
+                return True
+        near = (reading.lower(i) for i in range(head + 1, min(head + 5, len(reading.tokens))))
+        return any(word in ("named", "called") for word in near) or self._name_follows(head, number)
+
+    def _other_name(self, index: int, number: int) -> bool:
+        return self._reading.tokens[index].tag in NAME_TAGS and self._number.get(index) != number
+
+    def _subject_agrees(self, verb: int, number: int) -> bool:
+        """Return whether the subject of a predicate is the same person, or says nothing of who it is."""
+        subjects = [c for c in self._reading.children[verb] if self._reading.tokens[c].dep in SUBJECTS]
+        return any(self._number.get(c) == number or self._reading.lower(c) in IMPERSONAL for c in subjects)
+
+    def _name_follows(self, head: int, number: int) -> bool:
+        """Return whether the name of another entity, or of none, follows directly or after a comma."""
+        reading = self._reading
+        last = len(reading.tokens) - 1
+        after = next((i for i in (head + 1, head + 2) if i <= last and reading.word(i)[:1].isalnum()), None)
+        if after is None or reading.tokens[after].sentence != reading.tokens[head].sentence:
+            return False
+        between = reading.text[reading.tokens[head].end : reading.tokens[after].start].strip()
+        named = {self._number.get(i) for i in range(after, min(after + 3, last + 1))}
+        return between in ("", ",", "(", ":", "-") and self._other_name(after, number) and number not in named
+
+    def _acts(self, name: Mention) -> bool:
+        """Return whether a name is that of a performer or a role, tied to the gender of another person."""
+        reading = self._reading
+        if reading.text[name.end : name.end + 12].lstrip().startswith("("):
+            return True
+        if reading.lower(reading.tokens[name.head].head) in ("like", "as"):
+            return True
+        if any(reading.tokens[c].dep in ("amod", "det", "nummod") for c in reading.children[name.head]):
+            return True  # dirty Harry
+        here = self._sentence(name)
+        return any(
+            reading.lower(i) in ROLES for i, token in enumerate(reading.tokens) if token.sentence == here
+        )
+
+
+def agrees(entity: Entity, gender: Gender | None) -> bool:
+    """Return whether a mention of ``gender`` may refer to ``entity``."""
+    return gender is None or not entity.genders or entity.genders == {gender}

@@ -1,0 +1,119 @@
+"""What forbids a change of a person: a counterpart beside the word, or a fact that the text states."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from harness.core import Span
+from harness.language.person_names import NAME_TAGS
+from harness.language.persons import Gender
+from harness.suites.hinter.people_text import PeopleText
+from harness.suites.hinter.persons import Person
+from harness.suites.hinter.places import Place
+
+OTHER: dict[Gender, Gender] = {"male": "female", "female": "male"}
+JOINTS = frozenset({"/", "or", "and", "&", "vs", "vs."})
+
+
+def coordinated(text: PeopleText, edits: Mapping[Span, str], gender: Gender) -> bool:
+    """Return whether a word of ``gender`` that changes stands beside its counterpart: *husband and wife*."""
+    for (start, _), target in edits.items():
+        index = text.reading.at(start)
+        if index is None:
+            continue
+        if any(text.gender_at(other) == OTHER[gender] for other in _conjuncts(text, index)):
+            return True
+        token = text.reading.tokens[index]
+        words = (text.reading.lower(i) for i in text.sentence(token.sentence))
+        if token.tag in ("NN", "NNS") and target.lower() in words:
+            return True
+    return False
+
+
+def joined(text: PeopleText, places: Sequence[Place], terms: Collection[str]) -> bool:
+    """Return whether a word is coordinated with a word like it.
+
+    *Jewish and Christian parents*, *men and women*. ``terms`` are those of the attribute, in lower case.
+    """
+    for place in places:
+        last = text.reading.at(place.span[1] - 1)
+        if place.head is None or last is None:
+            continue
+        if last != place.head:
+            alike = (
+                text.reading.word(i)[:1].isupper() or text.reading.lower(i) in terms
+                for i in _conjuncts(text, last)
+            )
+            if any(alike):
+                return True
+            continue
+        gender = text.gender_at(last)
+        if gender and any(text.gender_at(i) == OTHER[gender] for i in _conjuncts(text, last)):
+            return True
+    return False
+
+
+def contrasted(text: PeopleText, places: Sequence[Place], others: Collection[Place]) -> bool:
+    """Return whether a sentence has another word of the attribute: *a white man … black women*."""
+    tokens = text.reading.tokens
+
+    def sentence(place: Place) -> int:
+        index = text.reading.at(place.span[0])
+        return -1 if index is None else tokens[index].sentence
+
+    here = {sentence(place) for place in places}
+    others = [other for other in others if other.head is not None and other.term != places[0].term]
+    return any(sentence(other) in here for other in others)
+
+
+def _conjuncts(text: PeopleText, index: int) -> Iterator[int]:
+    """Yield the tokens coordinated with ``index``, and those beyond a slash or an *or* beside it."""
+    tokens = text.reading.tokens
+    top = index
+    while tokens[top].dep == "conj":
+        top = tokens[top].head
+    waiting = [top]
+    while waiting:
+        current = waiting.pop()
+        if current != index:
+            yield current
+        waiting += [c for c in text.reading.children[current] if tokens[c].dep == "conj"]
+    for joint, other in ((index + 1, index + 2), (index - 1, index - 2)):
+        if 0 <= other < len(tokens) and text.reading.lower(joint) in JOINTS:
+            yield other
+
+
+def denied(text: PeopleText, edits: Collection[Span], person: Person, topic: str) -> bool:
+    """Return whether a word near the person contradicts a change to ``topic``: *blind*, or a gender."""
+    facts = text.words.facts.get(topic)
+    if not facts:
+        return False
+    tokens = text.reading.tokens
+    changed = {index for start, _ in edits if (index := text.reading.at(start)) is not None}
+    sentences = {tokens[i].sentence for i in (*changed, *(m.head for m in person.mentions))}
+    if topic == "gender":
+        sentences |= {number + side for number in sentences for side in (-1, 1)}
+    return any(
+        token.sentence in sentences and i not in changed and text.reading.lower(i) in facts
+        for i, token in enumerate(tokens)
+    )
+
+
+def sexed(text: PeopleText) -> bool:
+    """Return whether the text says of somebody what only one sex can have or do."""
+    return any(text.reading.lower(i) in text.words.facts["sex"] for i in range(len(text.reading.tokens)))
+
+
+def at_home(text: PeopleText, demonym: str) -> bool:
+    """Return whether the text names the country of ``demonym``, to which it ties the person."""
+    if not demonym[:1].isupper():
+        return False
+    reading = text.reading
+    countries = text.words.homes.get(demonym, frozenset())
+    for entity in reading.named:
+        word = reading.word(entity.first)
+        place = entity.label in ("GPE", "LOC") and reading.tokens[entity.first].tag in NAME_TAGS
+        related = word[:4] == demonym[:4] and word not in (demonym, f"{demonym}s")
+        if place and (word in countries or related):
+            return True
+    return False

@@ -1,0 +1,116 @@
+"""Who a text speaks of: single persons with all their mentions, and groups named by one plural noun."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from harness.language.coreference import RuleResolver
+from harness.language.entities import Resolution
+from harness.language.people import People, person_vocabulary
+from harness.language.persons import Gender, Mention
+from harness.language.spacy_docs import SpacyReader
+from harness.suites.hinter.clarity import unclear
+
+ANAPHORIC = frozenset({"both", "these", "those", "other", "neither", "either"})
+SUBJECTS = frozenset({"nsubj", "nsubjpass", "expl"})
+MODIFIERS = frozenset({"amod", "compound", "prep", "relcl", "acl"})
+
+
+@dataclass(frozen=True)
+class Person:
+    """A single person, or a group where ``mentions`` is empty; ``key`` tells it from others of the text.
+
+    A person is ``clear`` if it is certain which words refer to it.
+    """
+
+    key: str
+    mentions: tuple[Mention, ...] = ()
+    gender: Gender | None = None
+    clear: bool = True
+
+    @property
+    def single(self) -> bool:
+        """Whether this is one person."""
+        return bool(self.mentions)
+
+
+def resolver(pipeline: str | None = None) -> RuleResolver:
+    """Return the coreference rules over spaCy's ``pipeline``, with all nouns for people."""
+    words = person_vocabulary()
+    return RuleResolver(SpacyReader(pipeline, words.given_names), words)
+
+
+class Persons:
+    """The persons of one resolved text."""
+
+    def __init__(self, resolution: Resolution, words: People) -> None:
+        self._reading = resolution.reading
+        self._words = words
+        self._entities = resolution.entities
+        self._unclear = unclear(resolution, words)
+        self._number = {
+            mention.head: number
+            for number, entity in enumerate(resolution.entities)
+            if entity.person
+            for mention in entity.mentions
+        }
+        mentions = [m for entity in resolution.entities if entity.person for m in entity.mentions]
+        self.anybody = any(m.kind == "name" or m.gender for m in mentions)
+        self._names = [m.head for m in mentions if m.kind == "name"]
+
+    def of(self, head: int) -> Person:
+        """Return the person or group whose mention has its head at token ``head``."""
+        number = self._number.get(head)
+        if number is not None:
+            entity = self._entities[number]
+            gender = next(iter(entity.genders)) if len(entity.genders) == 1 else None
+            return Person(f"person {number + 1}", entity.mentions, gender, number not in self._unclear)
+        if self._plural(head):
+            return Person(f"group {self._reading.lower(head)}")
+        return Person(f"noun {head}", clear=False)
+
+    def anaphoric(self, head: int) -> bool:
+        """Return whether a plural noun takes up persons mentioned before: *both men*, *these people*."""
+        reading = self._reading
+        children = {reading.lower(c): reading.tokens[c].dep for c in reading.children[head] if c < head}
+        if self._told_of(head):
+            return True
+        if children.keys() & {"these", "those", "both"} and any(i < head for i in self._number):
+            return True
+        if "poss" in children.values() or not self._several_before(head):
+            return False
+        if children.keys() & ANAPHORIC:
+            return True
+        modified = any(reading.tokens[c].dep in MODIFIERS for c in reading.children[head])
+        return "the" in children and not modified
+
+    def _told_of(self, head: int) -> bool:
+        """Return whether a plural noun is said of somebody: *these are two men*, *one of the men*."""
+        reading = self._reading
+        token = reading.tokens[head]
+        above = reading.lower(token.head)
+        if token.dep in ("attr", "appos"):
+            subjects = (
+                reading.lower(c) for c in reading.children[token.head] if reading.tokens[c].dep in SUBJECTS
+            )
+            return token.dep == "appos" or not any(subject == "there" for subject in subjects)
+        if token.dep == "pobj" and above == "of":
+            return reading.lower(reading.tokens[token.head].head) in (
+                "one",
+                "two",
+                "role",
+                "roles",
+                "part",
+                "parts",
+            )
+        return token.dep == "pobj" and above in ("as", "like")
+
+    def _several_before(self, head: int) -> bool:
+        """Return whether names, or a noun for several persons, come before."""
+        return any(name < head for name in self._names) or any(
+            self._plural(i) and self._words.person(self._reading.lower(i)) for i in range(head)
+        )
+
+    def _plural(self, index: int) -> bool:
+        tag, word = self._reading.tokens[index].tag, self._reading.lower(index)
+        return tag in ("NNS", "NNPS") or self._words.singular(word) is not None

@@ -1,0 +1,248 @@
+"""Make the variations of a text person by person: all words for one person change together.
+
+A word that describes nobody, and a person of whom it is not clear which words are theirs, are left alone,
+each with the reason. A change of gender takes a single person's pronouns, nouns, title and first name with
+it; any other changes its own word wherever it describes that person, or inserts a word at the first place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from harness.core import Span
+from harness.language.entities import Resolution
+from harness.language.people import people
+from harness.language.surface import Edit, article_edit, begins_sentence, carry_case, paradigm
+from harness.suites.hinter import conflicts, places
+from harness.suites.hinter.gender_change import GenderChange
+from harness.suites.hinter.mutation import Occurrences, Variation
+from harness.suites.hinter.people_text import PeopleText
+from harness.suites.hinter.persons import Person
+from harness.suites.hinter.places import CONTRADICTION, COORDINATION, NOT_A_PERSON, UNCLEAR, Left, Place
+from harness.suites.lexicon import Attribute, Exchange, Lexicon
+
+
+@dataclass
+class Recast:
+    """The variations of one text by attribute, and the terms left alone."""
+
+    variations: dict[str, list[Variation]] = field(default_factory=dict)
+    left: list[Left] = field(default_factory=list)
+
+
+class Recaster:
+    """Makes the variations of texts with the dictionaries of ``lexicon``."""
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        self._lexicon = lexicon
+        exchanges = (
+            e for a in lexicon.attributes.values() for listed in a.exchanges.values() for e in listed
+        )
+        words = (e.source for e in exchanges if e.form not in ("name", "title"))
+        self._demonyms = frozenset(part for word in words for part in word.split() if part[:1].isupper())
+
+    def text(self, resolution: Resolution, meaning: Literal["person", "off"] = "person") -> RecastText:
+        """Prepare a resolved text; with ``meaning`` off, words that describe nobody change, too."""
+        return RecastText(self._lexicon, PeopleText(resolution, people(), self._demonyms, meaning))
+
+
+class RecastText:
+    """One text on its way to its variations."""
+
+    def __init__(self, lexicon: Lexicon, text: PeopleText) -> None:
+        self._lexicon = lexicon
+        self._text = text
+
+    def tag(self, offset: int) -> str | None:
+        """Return the fine part-of-speech tag of the token at ``offset``."""
+        index = self._text.reading.at(offset)
+        return None if index is None else self._text.reading.tokens[index].tag
+
+    def about_persons(self, occurrences: Occurrences) -> tuple[Occurrences, list[Left]]:
+        """Return the occurrences that describe persons, and the others as left alone."""
+        about: dict[str, dict[str, list[Span]]] = {}
+        others: list[Place] = []
+        for name, terms in occurrences.items():
+            attribute = self._lexicon.attributes[name]
+            for term, spans in terms.items():
+                for span in spans:
+                    place = self._text.place(attribute, term, span)
+                    if place.head is None:
+                        others.append(place)
+                    else:
+                        about.setdefault(name, {}).setdefault(term, []).append(span)
+        return about, places.left(NOT_A_PERSON, others)
+
+    def recast(self, occurrences: Occurrences) -> Recast:
+        """Return the variations of the text, in which the terms ``occurrences`` occur."""
+        result = Recast()
+        for name, terms in occurrences.items():
+            attribute = self._lexicon.attributes[name]
+            found = [
+                self._text.place(attribute, term, span)
+                for term, spans in terms.items()
+                for span in spans
+                if not all(exchange.word_only for exchange in attribute.exchanges[term])
+            ]
+            result.left += places.left(NOT_A_PERSON, [place for place in found if place.head is None])
+            variations = list(_Attribute(self._text, attribute, result.left).variations(found))
+            if variations:
+                result.variations[name] = _told_apart(variations)
+        return result
+
+
+class _Attribute:
+    """The changes of one attribute in one text; what is left alone is added to ``left``."""
+
+    def __init__(self, text: PeopleText, attribute: Attribute, left: list[Left]) -> None:
+        self._text = text
+        self._attribute = attribute
+        self._left = left
+        self._gender = GenderChange(text, attribute)
+        self._found: Sequence[Place] = ()
+
+    def variations(self, found: Sequence[Place]) -> Iterator[Variation]:
+        """Yield the variations of the places that describe a person."""
+        self._found = found
+        by_person: dict[str, tuple[Person, list[Place]]] = {}
+        for place in found:
+            if place.head is not None:
+                person = self._text.persons.of(place.head)
+                by_person.setdefault(person.key, (person, []))[1].append(place)
+        for person, of_person in self._settled(by_person.values()):
+            yield from self._of_person(person, of_person)
+
+    def _leave(self, reason: places.Reason, left: Sequence[Place]) -> None:
+        self._left += places.left(reason, left)
+
+    def _settled(
+        self, by_person: Collection[tuple[Person, list[Place]]]
+    ) -> Iterator[tuple[Person, list[Place]]]:
+        """Yield persons with their places, without words that a group shares with others."""
+        holders: dict[str, list[Person]] = {}
+        for person, its_places in by_person:
+            for term in dict.fromkeys(place.term for place in its_places):
+                holders.setdefault(term, []).append(person)
+        shared = {
+            term
+            for term, persons in holders.items()
+            if len(persons) > 1 and not all(p.single for p in persons) and not self._noun(term)
+        }
+        for person, its_places in by_person:
+            self._leave(UNCLEAR, [place for place in its_places if place.term in shared])
+            own = [place for place in its_places if place.term not in shared]
+            if own:
+                yield person, own
+
+    def _noun(self, term: str) -> bool:
+        """Return whether a term is a noun or a pronoun, whose places are one group or person each."""
+        return paradigm(term) is not None or self._text.words.person(term.lower())
+
+    def _of_person(self, person: Person, its_places: Sequence[Place]) -> Iterator[Variation]:
+        gendered = [place for place in its_places if self._gender.concerns(place)]
+        if gendered:
+            changes = self._gender.change(person, gendered)
+            if isinstance(changes, list):
+                yield from changes
+            else:
+                self._leave(changes, gendered)
+        terms: dict[str, list[Place]] = {}
+        for place in its_places:
+            if self._others(place):
+                terms.setdefault(place.term, []).append(place)
+        exchanged = [t for t, of_term in terms.items() if any(map(_replaces, self._others(of_term[0])))]
+        if person.single and len(exchanged) > 1:
+            self._leave(UNCLEAR, [place for term in exchanged for place in terms.pop(term)])
+        for of_term in terms.values():
+            yield from self._exchanged(person, of_term)
+
+    def _others(self, place: Place) -> list[Exchange]:
+        """Return the exchanges of a term that do not change a gender."""
+        return [e for e in self._text.exchanges(self._attribute, place) if not self._gender.gendered(e)]
+
+    def _exchanged(self, person: Person, of_term: Sequence[Place]) -> Iterator[Variation]:
+        """Yield the changes of one term of a person."""
+        first = min(of_term, key=lambda place: place.span)
+        exchanges = self._others(of_term[0])
+        reason = self._forbids(person, of_term, first, exchanges)
+        if reason:
+            self._leave(reason, of_term)
+            return
+        for exchange in exchanges:
+            yield from self._by(exchange, person, of_term, first)
+
+    def _forbids(
+        self, person: Person, of_term: Sequence[Place], first: Place, exchanges: Sequence[Exchange]
+    ) -> places.Reason | None:
+        """Return why a term of a person cannot change; None if it can."""
+        text = self._text
+        if conflicts.joined(text, of_term, {term.lower() for term in self._attribute.exchanges}):
+            return COORDINATION
+        group = not person.single and first.head is not None and text.persons.anaphoric(first.head)
+        if group and any(exchange.operation == "insertion" for exchange in exchanges):
+            return UNCLEAR
+        forms = {exchange.form for exchange in exchanges}
+        if "name" in forms and not person.clear:
+            return UNCLEAR
+        if "adjective" in forms and conflicts.contrasted(text, of_term, self._found):
+            return COORDINATION
+        if conflicts.at_home(text, first.term) or self._of_things(first.term):
+            return CONTRADICTION
+        return None
+
+    def _of_things(self, term: str) -> bool:
+        """Return whether the text says ``term``, a nation, of things, too: *a Turkish cop … the Turkish mob*.
+
+        Or another form of it of others: *an African woman … Africans*.
+        """
+        return term[:1].isupper() and any(
+            (p.term == term and p.head is None) or (p.term != term and p.term[:5] == term[:5])
+            for p in self._found
+        )
+
+    def _by(
+        self, exchange: Exchange, person: Person, of_term: Sequence[Place], first: Place
+    ) -> Iterator[Variation]:
+        edits = self._inserted(first, exchange) if exchange.operation == "insertion" else None
+        words = {place.span: exchange.target for place in ([first] if edits else of_term)}
+        if conflicts.denied(self._text, words, person, exchange.target.split()[0].lower()):
+            self._leave(CONTRADICTION, of_term[:1])
+        else:
+            yield self._text.variation(self._attribute.name, words, exchange, None, edits)
+
+    def _inserted(self, place: Place, exchange: Exchange) -> tuple[Edit, ...] | None:
+        """Return the edits that put the new words beside the noun, which stays."""
+        text = self._text.text
+        start, end = place.span
+        before, _, after = f" {exchange.target} ".partition(f" {exchange.source} ")
+        if not before.strip():
+            return (Edit(end, end, f" {after.strip()}"),) if after.strip() else None
+        written, initial = text[start:end], begins_sentence(text, start)
+        phrase = f"{before.strip()} {written.lower()}"
+        word = carry_case(written, exchange.source, phrase, initial)[: len(before.strip())]
+        insertion = Edit(start, start, f"{word} ")
+        if written[:1].isupper() and not written.isupper() and initial:
+            insertion = Edit(start, start + 1, f"{word} {written[:1].lower()}")
+        article = article_edit(text, start, written, word)
+        return (insertion,) if article is None else (article, insertion)
+
+
+def _replaces(exchange: Exchange) -> bool:
+    """Return whether ``exchange`` replaces words that are there."""
+    return exchange.operation != "insertion"
+
+
+def _told_apart(variations: Sequence[Variation]) -> list[Variation]:
+    """Number the sources of variations that exchange the same words at different persons."""
+    seen: dict[tuple[str, str], int] = {}
+    distinct = []
+    for variation in variations:
+        substitution = variation.substitution
+        pair = (substitution.source, substitution.target)
+        seen[pair] = number = seen.get(pair, 0) + 1
+        if number > 1:
+            substitution = replace(substitution, source=f"{substitution.source} ({number})")
+        distinct.append(replace(variation, substitution=substitution))
+    return distinct
