@@ -11,6 +11,11 @@ from harness.language.persons import Gender, Mention, Vocabulary
 from harness.language.surface import Slot, paradigm, slot
 
 PARADIGM_GENDER: dict[str, Gender] = {"masculine": "male", "feminine": "female"}
+ESCORTS = frozenset(
+    """bring brings brought drive drives drove driven send sends sent take takes took taken walk walks walked
+    see sees saw escort escorts escorted get gets got follow follows followed carry carried""".split()  # noqa: SIM905
+)
+SUPERLATIVES = frozenset({"best", "worst", "most", "least", "first", "last"})
 OBJECTS = frozenset({"dobj", "pobj", "iobj", "dative", "nsubj", "conj", "attr"})
 OPENERS = frozenset({"NN", "JJ", "CD", "RB", "``"})  # what may follow a possessive determiner
 OUTSIDE = frozenset({"cc", "conj", "punct", "advmod", "mark"})  # left of a noun, but outside its phrase
@@ -53,6 +58,13 @@ def pronoun_slot(reading: ParsedText, index: int) -> Slot:
     """Return the slot of a gendered pronoun: *her* and *his* by dependency, others by part of speech."""
     token = reading.tokens[index]
     word = reading.lower(index)
+    following = reading.lower(index + 1) if index + 1 < len(reading.tokens) else ""
+    if word == "her" and following == "home" and index and reading.lower(index - 1) in ESCORTS:
+        return "accusative"
+    if word == "her" and following in SUPERLATIVES:
+        return "determiner"
+    if word == "his" and following == "alone":
+        return "possessive"
     if word == "his":
         opens = index + 1 < len(reading.tokens) and reading.tokens[index + 1].tag[:2] in OPENERS
         of_his = index > 0 and reading.lower(index - 1) == "of" and not opens

@@ -26,6 +26,7 @@ REASON_WORDS = {
     "sentences": "with a different number of sentences",
     "pos": "with different parts of speech",
     "dependency": "with a different grammatical structure",
+    "parsers-disagree": "that only one of the parsers passes",
 }
 LEFT_WORDS = {
     "not-a-person": "left: it does not describe a person",

@@ -13,7 +13,12 @@ from collections.abc import Iterator, Sequence
 
 from harness.errors import ParserError
 from harness.language.parse import Parse, Parser, Split
-from harness.language.parsers.spacy_parser import SpacyParser, default_pipeline, installed_pipelines
+from harness.language.parsers.spacy_parser import (
+    SpacyParser,
+    another_pipeline,
+    default_pipeline,
+    installed_pipelines,
+)
 from harness.language.parsers.stanza_parser import StanzaParser
 
 __all__ = [
@@ -23,6 +28,7 @@ __all__ = [
     "SpacyParser",
     "Split",
     "StanzaParser",
+    "another_pipeline",
     "available",
     "default_pipeline",
     "load",

@@ -7,8 +7,14 @@ from collections.abc import Mapping, Sequence
 from harness import numerals
 from harness.core import Tables
 from harness.sections import Bar, Cell, Figures, Plot, Section, Table
+from harness.statistics import wilson
 from harness.suites.hinter.counts import Row, mutants, operations
 
+PARSERS_DISAGREE = "parsers-disagree"
+DEPENDS = (
+    "Whether a mutant's grammar matches its original's is a property of the parser: of the mutants that at"
+    " least one of the two passes, so many only one passes. They are discarded."
+)
 OPERATIONS = ("exchange", "insertion", "removal")
 NOTES = (
     "Valid share: valid mutants among those that are valid or discarded, with Wilson's 95 % interval. A"
@@ -25,7 +31,22 @@ def figures(tables: Tables, attributes: Sequence[str]) -> Figures:
     rows = mutants(tables, attributes)
     counts = operations(tables, attributes)
     blocks = {"mutants": [row.plain() for row in rows], "operations": counts}
-    return Figures(blocks, sections=[_section(rows), *_operations(counts)] if rows else [])
+    sections = [_section(rows), *_operations(counts), *_parsers(rows)] if rows else []
+    return Figures(blocks, sections=sections)
+
+
+def _parsers(rows: Sequence[Row]) -> list[Section]:
+    """Return the section about the mutants that depend on the parser, if two parsers had to agree."""
+    cells: list[list[Cell]] = []
+    for row in rows:
+        disagreed = row.by_reason.get(PARSERS_DISAGREE, 0)
+        passed = row.valid + disagreed
+        share = numerals.fraction(disagreed, passed, wilson(disagreed, passed))
+        cells.append([" + ".join(row.attributes), passed, share])
+    if not any(PARSERS_DISAGREE in row.by_reason for row in rows):
+        return []
+    table = Table(["changed", "passed by a parser", "passed by only one"], cells)
+    return [Section("Mutants that depend on the parser", table=table, notes=[DEPENDS], page_only=True)]
 
 
 def _operations(counts: Mapping[str, Mapping[str, int]]) -> list[Section]:

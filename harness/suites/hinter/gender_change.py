@@ -178,7 +178,7 @@ class GenderChange:
         first, _, more = text[mention.start : mention.end].partition(" ")
         named = Place(self._attribute.name, first, (mention.start, mention.start + len(first)), mention.head)
         changed = self._target(named, gender, choice) or counterpart(first, gender, text)
-        if changed:
+        if changed and (more or not mention.title):  # after a title, a single name is a surname
             words[mention.start, mention.start + len(first)] = changed
         elif not mention.title and (more or not self._surname(first)):
             return None

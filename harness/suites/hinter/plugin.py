@@ -12,6 +12,7 @@ from harness.plugins import Check, Flag, Kit, Names, Options, Positive, Suite, S
 
 if TYPE_CHECKING:
     from harness.language.entities import Resolver
+    from harness.language.parse import Parser
     from harness.suites.lexicon import Lexicon
 
 SAMPLE_PAIRS = 2
@@ -42,8 +43,12 @@ class HinterOptions(Options):
     parser: str = Field(
         default="spacy", description="spacy, spacy:NAME, stanza, stanza:PACKAGE_OR_FOLDER, or none."
     )
-    invariant: Literal["strict", "pos", "none"] = Field(
-        default="strict", description="What a mutant must have in common with its original."
+    invariant: Literal["strict", "agreed", "pos", "none"] = Field(
+        default="strict",
+        description="What a mutant must have in common with its original; agreed: by two parsers.",
+    )
+    second_parser: str | None = Field(
+        default=None, description="The second parser of --invariant agreed [another English spaCy pipeline]."
     )
     consistency: Literal["person", "word"] = Field(
         default="person",
@@ -76,10 +81,26 @@ def make(options: HinterOptions, kit: Kit) -> Suite:
         invariant=options.invariant,
         include_discarded=options.include_discarded,
         verdicts=VerdictCache(kit.cache / DEFAULT.name),
+        second=_second(options, kit),
         resolver=_resolver(options),
         consistency=options.consistency,
         meaning=options.meaning,
     )
+
+
+def _second(options: HinterOptions, kit: Kit) -> Parser | None:
+    """Return the second parser where two must agree. Raises ``ParserError`` and ``ConfigError``."""
+    if options.invariant != "agreed":
+        if options.second_parser is not None:
+            raise ConfigError("hinter.second_parser: only invariant 'agreed' has a second parser")
+        return None
+    from harness.language.parsers import another_pipeline
+
+    first = kit.parser(options.parser)
+    second = kit.parser(options.second_parser or f"spacy:{another_pipeline(first.name if first else '')}")
+    if first is None or second is None or first.name == second.name:
+        raise ConfigError("hinter.invariant: 'agreed' needs two different parsers")
+    return second
 
 
 def _resolver(options: HinterOptions) -> Resolver | None:

@@ -29,6 +29,7 @@ from harness.plugins import Figures, Nouns, Suite
 from harness.suites import oracle
 from harness.suites.hinter import exhibits, sampling
 from harness.suites.hinter.conformity import Conformity, Kept
+from harness.suites.hinter.exhibits import PARSERS_DISAGREE
 from harness.suites.hinter.invariant import DocumentInvariant
 from harness.suites.hinter.mutation import (
     Mutation,
@@ -54,7 +55,7 @@ _Left = tuple[Variation, str]
 """A variation that is left out, and the reason."""
 
 
-Invariant = Literal["strict", "pos", "none"]
+Invariant = Literal["strict", "agreed", "pos", "none"]
 Consistency = Literal["person", "word"]
 MeaningOf = Literal["person", "off"]
 
@@ -64,13 +65,14 @@ class Hinter(Suite):
     """The suite: its fields are its configuration.
 
     ``invariant`` says what of a mutant must match its original: parts of speech and dependencies (``strict``,
-    as in the paper), parts of speech only (``pos``), or nothing (``none``, as without a ``parser``), to
-    measure what the invariant is worth (RQ3). ``max_pairs`` limits the dictionary pairs of each attribute
-    tried on one document, ``max_mutants`` the mutants made of it; ``seed`` decides which.
-    With ``include_discarded``, the model is asked about discarded mutants, too. ``verdicts`` holds the
-    invariant's verdicts from earlier runs. With a ``resolver``, all words for one person change together
-    (``consistency`` person), a word changes only where it describes a person (``meaning`` person), or both;
-    without one, each dictionary pair is applied by itself wherever its source occurs, as in the paper.
+    as in the paper), the same by the ``second`` parser as well (``agreed``), parts of speech only (``pos``),
+    or nothing (``none``, as without a ``parser``), to measure what the invariant is worth (RQ3).
+    ``max_pairs`` limits the dictionary pairs of each attribute tried on one document, ``max_mutants`` the
+    mutants made of it; ``seed`` decides which. With ``include_discarded``, the model is asked about discarded
+    mutants, too. ``verdicts`` holds the invariant's verdicts from earlier runs. With a ``resolver``, all
+    words for one person change together (``consistency`` person), a word changes only where it describes a
+    person (``meaning`` person), or both; without one, each dictionary pair is applied by itself wherever its
+    source occurs, as in the paper.
     """
 
     name = "hinter"
@@ -87,6 +89,7 @@ class Hinter(Suite):
     invariant: Invariant = "strict"
     include_discarded: bool = False
     verdicts: Kept | None = field(default=None, compare=False)
+    second: Parser | None = None
     resolver: Resolver | None = None
     consistency: Consistency = "person"
     meaning: MeaningOf = "person"
@@ -97,6 +100,8 @@ class Hinter(Suite):
             "parser": self.parser.name if self.parser else "none",
             "lexicon": self.lexicon.digest,
         }
+        if self.second is not None:
+            identity = {**identity, "second_parser": self.second.name}
         return {**identity, "persons": self.resolver.name} if self.resolver else identity
 
     @property
@@ -115,16 +120,25 @@ class Hinter(Suite):
     @cached_property
     def conformity(self) -> Conformity | None:
         """The check of sentences, with its counts; None without a parser."""
-        if self.parser is None:
-            return None
+        return self._conformity(self.parser)
+
+    @cached_property
+    def second_conformity(self) -> Conformity | None:
+        """The check by the second parser, where two must agree."""
+        return self._conformity(self.second) if self.invariant == "agreed" else None
+
+    def _conformity(self, parser: Parser | None) -> Conformity | None:
         compared = (POS,) if self.invariant == "pos" else (POS, DEPENDENCY)
-        return Conformity(self.parser, self.verdicts, compared)
+        return None if parser is None else Conformity(parser, self.verdicts, compared)
 
     def cases(self, documents: Iterator[Document]) -> Iterator[Case]:
         """Yield each document with any term, then its mutants, valid or discarded with a reason."""
         while batch := list(islice(documents, BATCH_DOCUMENTS)):
             prepared = self._prepare(batch)
-            self._decide([each.invariant for each in prepared if each.invariant is not None])
+            for number, conformity in enumerate((self.conformity, self.second_conformity)):
+                invariants = [each.invariants[number] for each in prepared if len(each.invariants) > number]
+                if conformity is not None:
+                    _decide(conformity, invariants)
             for each in prepared:
                 yield from each.cases(self.order)
 
@@ -190,20 +204,24 @@ class Hinter(Suite):
         counts = {name: len(of_attribute) for name, of_attribute in distinct.items()}
         size = sampling.sizes(counts, self.order, self.max_pairs, self.max_mutants)
         chosen = sampling.draw(distinct, size, f"{self.seed}/{document.id}")
-        invariant = None
-        if self.conformity is not None and self.invariant != "none":
-            invariant = DocumentInvariant(document.text, match.spans, chosen, self.order, self.conformity)
-        return _Prepared(document, chosen, [*left, *((v, DUPLICATE) for v in duplicates)], invariant)
+        checks = () if self.invariant == "none" else (self.conformity, self.second_conformity)
+        invariants = [
+            DocumentInvariant(document.text, conformity.split(document.text), chosen, self.order, conformity)
+            for conformity in checks
+            if conformity is not None
+        ]
+        return _Prepared(document, chosen, [*left, *((v, DUPLICATE) for v in duplicates)], invariants)
 
-    def _decide(self, invariants: Sequence[DocumentInvariant]) -> None:
-        """Decide the sentences of a batch of documents in rounds, all sentences of a round at once."""
-        asking = list(invariants)
-        while asking and self.conformity is not None:
-            needed = [invariant.needed() for invariant in asking]
-            asking = [invariant for invariant in asking if not invariant.done]
-            reasons = self.conformity.reasons(pair for pairs in needed for pair in pairs)
-            for invariant in asking:
-                invariant.take(reasons)
+
+def _decide(conformity: Conformity, invariants: Sequence[DocumentInvariant]) -> None:
+    """Decide the sentences of a batch of documents in rounds, all sentences of a round at once."""
+    asking = list(invariants)
+    while asking:
+        needed = [invariant.needed() for invariant in asking]
+        asking = [invariant for invariant in asking if not invariant.done]
+        reasons = conformity.reasons(pair for pairs in needed for pair in pairs)
+        for invariant in asking:
+            invariant.take(reasons)
 
 
 @dataclass(slots=True)
@@ -227,12 +245,12 @@ class _Matched:
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
-    """A document with the variations that apply to it and the invariant of its mutants."""
+    """A document with the variations that apply to it and the invariants of its mutants, one a parser."""
 
     document: Document
     variations: Variations
     left: Sequence[_Left]
-    invariant: DocumentInvariant | None
+    invariants: Sequence[DocumentInvariant]
 
     def cases(self, order: int) -> Iterator[Case]:
         yield self._case("original", (), self.document.text, None)
@@ -240,7 +258,7 @@ class _Prepared:
             yield self._case("atomic", (variation,), mutant(self.document.text, (variation,)), why)
         for mutation in mutations(self.variations, order):
             text = mutant(self.document.text, mutation)
-            reason = self.invariant.reason(mutation, text) if self.invariant else None
+            reason = _agreed([invariant.reason(mutation, text) for invariant in self.invariants])
             yield self._case("atomic" if len(mutation) == 1 else "intersectional", mutation, text, reason)
 
     def _case(self, role: Role, mutation: Mutation, text: str, reason: str | None) -> Case:
@@ -257,6 +275,13 @@ class _Prepared:
             reason=reason,
             weight=prod(v.weight for v in mutation),
         )
+
+
+def _agreed(reasons: Sequence[str | None]) -> str | None:
+    """Return the reason to discard a mutant: the first parser's, or that the parsers disagree."""
+    if not reasons or not any(reasons):
+        return None
+    return reasons[0] if all(reasons) else PARSERS_DISAGREE
 
 
 def _same_person(mutation: Mutation) -> dict[str, str]:
