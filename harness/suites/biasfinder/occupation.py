@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from harness.core import Document
-from harness.language.entities import Resolution
+from harness.language.entities import Entity, Resolution
 from harness.language.parsed_text import ParsedText
 from harness.suites.biasfinder.templates import Refusal, Slot, Template, cut
 
@@ -42,8 +42,10 @@ class Occupations:
                     break
 
 
-def template(document: Document, resolution: Resolution, occupations: Occupations) -> Template | Refusal:
-    """Return the template of the first occupation in a text, or a refusal.
+def template(
+    document: Document, resolution: Resolution, occupations: Occupations, person: Entity | None = None
+) -> Template | Refusal:
+    """Return the template of the first occupation in a text, of ``person`` if given, or a refusal.
 
     A placeholder replaces the occupation with its modifiers and the article before it; mentions of the same
     person that repeat the occupation are replaced too.
@@ -52,6 +54,12 @@ def template(document: Document, resolution: Resolution, occupations: Occupation
     matches = list(occupations.find(reading))
     if not matches:
         return Refusal("no-occupation")
+    if person is not None:
+        heads = {mention.head for mention in person.mentions}
+        of_others = reading.word(matches[0][1] - 1)
+        matches = [match for match in matches if match[1] - 1 in heads]
+        if not matches:
+            return Refusal("other-worker", of_others)
     first = matches[0]
     words = _words(reading, first)
     same = [f for f in matches[1:] if _words(reading, f) == words and _corefer(resolution, first, f)]
@@ -63,9 +71,11 @@ def _is_noun(reading: ParsedText, head: int) -> bool:
     token = reading.tokens[head]
     if token.tag != "NN" and not (reading.word(head).isupper() and token.tag in NAME_TAGS):
         return False
+    if _hyphenated(reading, head):
+        return False
     if token.dep in ("compound", "nmod", "amod"):
         return reading.tokens[token.head].tag in NAME_TAGS and reading.word(token.head)[:1].isupper()
-    return not _hyphenated(reading, head)
+    return True
 
 
 def _hyphenated(reading: ParsedText, index: int) -> bool:

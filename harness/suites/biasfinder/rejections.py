@@ -5,6 +5,7 @@ A doubtful text is rejected: one template fewer is better than a wrong one.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import chain, pairwise
 
@@ -12,6 +13,7 @@ from harness.core import Span
 from harness.language.entities import Entity
 from harness.language.mentions import pronoun_slot
 from harness.language.parsed_text import ParsedText
+from harness.language.people import people
 from harness.language.person_names import left_over, strangers
 from harness.language.persons import Mention
 
@@ -23,6 +25,7 @@ WORKS = frozenset(
     """version versions adaptation adaptations remake remakes retelling story tale film movie book novel
     series show episode episodes sequel prequel reminiscent""".split()  # noqa: SIM905
 )
+_NO_NAME = re.compile(r"[^\w\s.'’-]|['’]s\b|\d")
 QUOTES = "\"'“”‘’"
 INVOKED = frozenset({"jesus", "christ", "god", "lord"})
 
@@ -34,6 +37,8 @@ def doubt(reading: ParsedText, person: Entity) -> Span | None:
         left_over(reading, person.mentions),
         _one_by_one(reading, person),
         _characters(reading, person),
+        _coordinated(reading, person),
+        _unmatched(reading, person),
         *(_no_name(reading, m, len(person.mentions)) for m in person.mentions if m.kind == "name"),
     )
     return next(doubts, None)
@@ -59,6 +64,37 @@ def _characters(reading: ParsedText, person: Entity) -> Iterator[Span]:
             possessed = any(reading.tokens[child].dep == "poss" for child in reading.children[index])
             if reading.lower(index) in CHARACTERS and not possessed:
                 yield reading.tokens[index].start, reading.tokens[index].end
+
+
+def _coordinated(reading: ParsedText, person: Entity) -> Iterator[Span]:
+    """Yield a mention coordinated with another noun, name or *I*: *my mom, dad, and I*; *he and his dog*."""
+    for mention in person.mentions:
+        token = reading.tokens[mention.head]
+        children = [c for c in reading.children[mention.head] if reading.tokens[c].dep == "conj"]
+        others = [*children, *([token.head] if token.dep == "conj" else [])]
+        beside = any(reading.tokens[i].tag[:2] in ("NN", "PR") for i in others)
+        if beside or _listed(reading, reading.at(mention.end - 1) or mention.head):
+            yield mention.start, mention.end
+
+
+def _listed(reading: ParsedText, index: int) -> bool:
+    """Return whether a comma or *and*, and then another person, follow the token at ``index``."""
+    following = [reading.lower(i) for i in range(index + 1, min(index + 4, len(reading.tokens)))]
+    if not following or following[0] not in (",", "and", "or", "&"):
+        return False
+    rest = [word for word in following[1:] if word not in ("my", "his", "her", "the", "a", "and")]
+    return bool(rest) and (rest[0] in ("i", "me") or people().person(rest[0]))
+
+
+def _unmatched(reading: ParsedText, person: Entity) -> Iterator[Span]:
+    """Yield a name that holds more than a name, and words of names that stand elsewhere, too: *Joey's(i*."""
+    spans = [(m.start, m.end) for m in person.mentions if m.kind == "name"]
+    written = {part for start, end in spans for part in re.findall(r"\w{3,}", reading.text[start:end])}
+    yield from ((start, end) for start, end in spans if _NO_NAME.search(reading.text[start:end]))
+    for part in written:
+        for match in re.finditer(rf"\b{re.escape(part)}", reading.text):
+            if part[0].isupper() and not any(low <= match.start() < high for low, high in spans):
+                yield match.span()
 
 
 def _no_name(reading: ParsedText, name: Mention, mentions: int) -> Iterator[Span]:

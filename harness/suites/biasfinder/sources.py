@@ -57,8 +57,13 @@ class Miner:
             return country.template(document, resolution, self.nouns)
         if self.characteristic == "gender":
             return gender.template(document, resolution, self.nouns)
-        by_occupation = occupation.template(document, resolution, self.occupations)
-        if self.characteristic == "occupation" or isinstance(by_occupation, Refusal):
+        if self.characteristic == "occupation":
+            return occupation.template(document, resolution, self.occupations)
+        person = gender.the_person(resolution, self.nouns)
+        if isinstance(person, Refusal):
+            return person
+        by_occupation = occupation.template(document, resolution, self.occupations, person)
+        if isinstance(by_occupation, Refusal):
             return by_occupation
         by_gender = gender.template(document, resolution, self.nouns)
         return by_gender if isinstance(by_gender, Refusal) else templates.combine(by_gender, by_occupation)

@@ -48,6 +48,7 @@ Reason = Literal[
     "no-name",
     "no-pronoun",
     "no-occupation",
+    "other-worker",  # the occupation is not that of the gendered person
     "overlap",
 ]
 

@@ -32,7 +32,7 @@ from harness.suites.nouns import gender_nouns, occupations
 NOUNS = GenderNouns(gender_nouns())
 JOBS = [noun.singular for noun in occupations()]
 TEXTS = [
-    Document("jake", "It is Jake who saves the film: he plays an old doctor.", frozenset({"Positive"})),
+    Document("jake", "It is Jake who saves the film: he is an old doctor.", frozenset({"Positive"})),
     Document("plain", "The film is dull."),
     Document("she", "She is a lawyer, and her case is a bore.", frozenset({"Negative"})),
 ]
@@ -75,7 +75,7 @@ def test_a_text_gives_its_original_and_a_mutant_for_every_name() -> None:
     assert Counter(case.traits["class"] for case in rest) == {"male": 30, "female": 30}
     assert all(case.role == "variant" and case.expected is None and case.valid for case in rest)
     julie = next(case for case in rest if case.traits["name"] == "Julie")
-    assert julie.text == "It is Julie who saves the film: she plays an old doctor."
+    assert julie.text == "It is Julie who saves the film: she is an old doctor."
     assert [s.pair for s in julie.substitutions] == [("gender", "Jake", "Julie")]
     assert len({case.id for case in cases}) == len(cases)
     assert len({case.text for case in rest}) == 60

@@ -19,6 +19,7 @@ from harness.suites.biasfinder import country, filling, gender, occupation, temp
 from harness.suites.biasfinder.filling import Person
 from harness.suites.biasfinder.gender_nouns import GenderNouns
 from harness.suites.biasfinder.occupation import Occupations
+from harness.suites.biasfinder.sources import Miner
 from harness.suites.biasfinder.templates import Placeholder, Refusal, Template
 from harness.suites.nouns import gender_nouns, occupations
 
@@ -270,3 +271,22 @@ def test_a_file_holds_a_template_a_line(tmp_path: Path) -> None:
     assert first.id != second.id
     with pytest.raises(TemplateError, match=r"none\.txt"):
         list(templates.read(tmp_path / "none.txt"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My mom, dad, and I went there.",
+        "My mom and dad went there.",
+        "He and his brother sang.",
+        "Anna liked Annas hat, and she sang.",
+    ],
+)
+def test_a_person_beside_another_or_a_torn_name_gives_no_gender_template(text: str) -> None:
+    assert isinstance(gender.template(*resolved(text), NOUNS), Refusal)
+
+
+def test_the_worker_of_a_combined_template_is_the_gendered_person() -> None:
+    miner = Miner("gender+occupation", resolver(), NOUNS, JOBS)
+    assert isinstance(miner.template(*resolved("Jake is a doctor, and he sings.")), Template)
+    assert isinstance(miner.template(*resolved("Jake met a doctor, and he sings.")), Refusal)
