@@ -15,6 +15,7 @@ from harness.language.people import People
 from harness.language.person_names import NAME_TAGS, left_over, strangers
 from harness.language.persons import Gender, Mention
 
+LONG = 15  # sentences; in longer texts, pronouns alone mean somebody said by other words elsewhere
 WINDOW = 2  # sentences back in which another person may be meant
 REFLEXIVES = frozenset({"himself", "herself"})
 PLAIN = frozenset("man woman guy gal boy girl lady gentleman fellow chap dude bloke lad lass".split())  # noqa: SIM905
@@ -123,6 +124,7 @@ class _Clarity:
         first = entity.mentions[0]
         return (
             bool(self._others)
+            or self._reading.tokens[-1].sentence >= LONG
             or any(m.kind == "name" for m, _ in self._mentions)
             or any(
                 token.tag == "NNS" and self._words.gender(self._reading.lower(i)) == first.gender
@@ -227,6 +229,8 @@ class _Clarity:
         token = reading.tokens[head]
         if token.dep == "pobj" and reading.lower(token.head) in ("as", "like"):
             return True
+        if token.dep == "dobj" and reading.lower(token.head) in ROLES:
+            return True  # Eva plays the sister
         if token.dep in ("appos", "attr", "conj") and self._other_name(token.head, number):
             return True
         if token.dep == "attr" and not self._subject_agrees(token.head, number):

@@ -17,11 +17,17 @@ JOINTS = frozenset({"/", "or", "and", "&", "vs", "vs."})
 
 def coordinated(text: PeopleText, edits: Mapping[Span, str], gender: Gender) -> bool:
     """Return whether a word of ``gender`` that changes stands beside its counterpart: *husband and wife*."""
+    changed = {start for start, _ in edits}
     for (start, _), target in edits.items():
         index = text.reading.at(start)
         if index is None:
             continue
-        if any(text.gender_at(other) == OTHER[gender] for other in _conjuncts(text, index)):
+        others = [
+            other for other in _conjuncts(text, index) if text.reading.tokens[other].start not in changed
+        ]
+        if text.reading.tokens[index].tag[:2] == "NN" and any(map(text.gender_at, others)):
+            return True
+        if any(text.gender_at(other) == OTHER[gender] for other in others):
             return True
         token = text.reading.tokens[index]
         words = (text.reading.lower(i) for i in text.sentence(token.sentence))
