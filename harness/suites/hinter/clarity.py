@@ -24,6 +24,8 @@ ROLES = frozenset(
     """as play plays played playing portray portrays portrayed portraying role roles character characters star
     stars starring cast casting performance performances""".split()  # noqa: SIM905
 )
+SOMEBODY = frozenset({"one", "another", "someone", "somebody"})
+ARGUMENTS = frozenset({"nsubj", "nsubjpass", "dobj", "pobj"})
 DEFINITE = frozenset({"the", "this", "that"})
 SUBJECTS = frozenset({"nsubj", "nsubjpass", "expl"})
 IMPERSONAL = frozenset({"this", "that", "it", "there"})
@@ -145,8 +147,11 @@ class _Clarity:
                 and not self._definite(index)
             ):
                 yield index
-        for index in range(len(reading.tokens)):
+        for index, token in enumerate(reading.tokens):
             word = reading.word(index)
+            of = any(reading.lower(c) == "of" for c in reading.children[index])
+            if word.lower() in SOMEBODY and token.dep in ARGUMENTS and (of or word.lower() != "one"):
+                yield index
             if index not in covered and word.istitle() and self._words.given_names.get(word.lower()):
                 yield index
 
@@ -233,7 +238,8 @@ class _Clarity:
             return True  # Eva plays the sister
         if token.dep in ("appos", "attr", "conj") and self._other_name(token.head, number):
             return True
-        if token.dep == "attr" and not self._subject_agrees(token.head, number):
+        predicate = self._predicate(head)
+        if predicate is not None and not self._subject_agrees(predicate, number):
             return True
         children = [(reading.lower(c), reading.tokens[c].dep) for c in reading.children[head]]
         if any(word == "same" or (dep in ("acl", "relcl") and word in PLAYED) for word, dep in children):
@@ -248,6 +254,13 @@ class _Clarity:
 
     def _other_name(self, index: int, number: int) -> bool:
         return self._reading.tokens[index].tag in NAME_TAGS and self._number.get(index) != number
+
+    def _predicate(self, head: int) -> int | None:
+        """Return the verb of which a noun is the predicate, also after *alive and*."""
+        tokens = self._reading.tokens
+        while tokens[head].dep == "conj" and tokens[tokens[head].head].dep in ("attr", "acomp", "conj"):
+            head = tokens[head].head
+        return tokens[head].head if tokens[head].dep in ("attr", "acomp") else None
 
     def _subject_agrees(self, verb: int, number: int) -> bool:
         """Return whether the subject of a predicate is the same person, or says nothing of who it is."""

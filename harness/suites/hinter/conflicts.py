@@ -11,6 +11,20 @@ from harness.suites.hinter.people_text import PeopleText
 from harness.suites.hinter.persons import Person
 from harness.suites.hinter.places import Place
 
+FAMILIES = tuple(
+    frozenset(words.split())
+    for words in (
+        "mom mother mum mommy mama stepmother moms mothers",
+        "dad father daddy papa stepfather dads fathers",
+        "husband husbands boyfriend boyfriends fiance groom",
+        "wife wives girlfriend girlfriends fiancee bride",
+        "brother brothers",
+        "sister sisters",
+        "son sons",
+        "daughter daughters",
+    )
+)
+"""Nouns for relatives of one kind: a text that has both a mother and a father tells them apart."""
 OTHER: dict[Gender, Gender] = {"male": "female", "female": "male"}
 JOINTS = frozenset({"/", "or", "and", "&", "vs", "vs."})
 
@@ -31,9 +45,15 @@ def coordinated(text: PeopleText, edits: Mapping[Span, str], gender: Gender) -> 
             return True
         token = text.reading.tokens[index]
         words = (text.reading.lower(i) for i in text.sentence(token.sentence))
-        if token.tag in ("NN", "NNS") and target.lower() in words:
+        if token.tag in ("NN", "NNS") and (target.lower() in words or _relative(text, target.lower())):
             return True
     return False
+
+
+def _relative(text: PeopleText, target: str) -> bool:
+    """Return whether the text speaks of a relative of the kind of ``target`` already."""
+    family: frozenset[str] = next((words for words in FAMILIES if target in words), frozenset())
+    return any(text.reading.lower(i) in family for i in range(len(text.reading.tokens)))
 
 
 def joined(text: PeopleText, places: Sequence[Place], terms: Collection[str]) -> bool:
@@ -53,6 +73,11 @@ def joined(text: PeopleText, places: Sequence[Place], terms: Collection[str]) ->
             if any(alike):
                 return True
             continue
+        if text.reading.word(last)[:1].isupper() and any(
+            text.reading.tokens[i].tag in ("NNPS", "NNS") and text.reading.word(i)[:1].isupper()
+            for i in _conjuncts(text, last)
+        ):
+            return True
         gender = text.gender_at(last)
         if gender and any(text.gender_at(i) == OTHER[gender] for i in _conjuncts(text, last)):
             return True
@@ -67,6 +92,10 @@ def contrasted(text: PeopleText, places: Sequence[Place], others: Collection[Pla
         index = text.reading.at(place.span[0])
         return -1 if index is None else tokens[index].sentence
 
+    if places[0].term.islower() and any(
+        other.term.islower() for other in others if other.term != places[0].term
+    ):
+        return any(o.head is not None and o.term.islower() and o.term != places[0].term for o in others)
     here = {sentence(place) for place in places}
     others = [other for other in others if other.head is not None and other.term != places[0].term]
     return any(sentence(other) in here for other in others)
