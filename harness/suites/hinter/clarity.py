@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 
 from harness.language.entities import Entity, Resolution
 from harness.language.mentions import who_clause
-from harness.language.people import People
+from harness.language.people import FAMILIES, People
 from harness.language.person_names import NAME_TAGS, left_over, strangers
 from harness.language.persons import Gender, Mention
 
@@ -220,7 +220,9 @@ class _Clarity:
         by_word: dict[str, set[int]] = {}
         for mention, number in self._mentions:
             if mention.kind == "nominal" and mention.gender:
-                by_word.setdefault(self._reading.lower(mention.head), set()).add(number)
+                word = self._reading.lower(mention.head)
+                kind = next((min(family) for family in FAMILIES if word in family), word)
+                by_word.setdefault(kind, set()).add(number)
         for numbers in by_word.values():
             if len(numbers) > 1:
                 yield from numbers
@@ -242,8 +244,15 @@ class _Clarity:
         if predicate is not None and not self._subject_agrees(predicate, number):
             return True
         children = [(reading.lower(c), reading.tokens[c].dep) for c in reading.children[head]]
-        if any(word == "same" or (dep in ("acl", "relcl") and word in PLAYED) for word, dep in children):
+        if any(
+            word in ("same", "also") or (dep in ("acl", "relcl") and word in PLAYED) for word, dep in children
+        ):
             return True
+        names = any(m.kind == "name" and m.head < head for m, _ in self._mentions)
+        if names and any(
+            word in ("this", "that", "one") and dep in ("det", "nummod") for word, dep in children
+        ):
+            return True  # the basis of one man's view
         rest = reading.text[token.end :]
         if rest.lstrip().startswith("("):
             aside = range(token.end, token.end + rest.find(")") + 1)

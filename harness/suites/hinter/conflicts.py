@@ -5,26 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from harness.core import Span
+from harness.language.people import FAMILIES
 from harness.language.person_names import NAME_TAGS
 from harness.language.persons import Gender
 from harness.suites.hinter.people_text import PeopleText
 from harness.suites.hinter.persons import Person
 from harness.suites.hinter.places import Place
 
-FAMILIES = tuple(
-    frozenset(words.split())
-    for words in (
-        "mom mother mum mommy mama stepmother moms mothers",
-        "dad father daddy papa stepfather dads fathers",
-        "husband husbands boyfriend boyfriends fiance groom",
-        "wife wives girlfriend girlfriends fiancee bride",
-        "brother brothers",
-        "sister sisters",
-        "son sons",
-        "daughter daughters",
-    )
-)
-"""Nouns for relatives of one kind: a text that has both a mother and a father tells them apart."""
 OTHER: dict[Gender, Gender] = {"male": "female", "female": "male"}
 JOINTS = frozenset({"/", "or", "and", "&", "vs", "vs."})
 
@@ -51,7 +38,7 @@ def coordinated(text: PeopleText, edits: Mapping[Span, str], gender: Gender) -> 
 
 
 def _relative(text: PeopleText, target: str) -> bool:
-    """Return whether the text speaks of a relative of the kind of ``target`` already."""
+    """Return whether the text already speaks of a relative of the kind of ``target``."""
     family: frozenset[str] = next((words for words in FAMILIES if target in words), frozenset())
     return any(text.reading.lower(i) in family for i in range(len(text.reading.tokens)))
 
