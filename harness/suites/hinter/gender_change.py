@@ -47,8 +47,13 @@ class GenderChange:
         """
         gender = person.gender or self._stated(places)
         generic = person.single and person.gender is None and self._text.persons.anybody
-        generic = generic or (person.single and self._text.long_legal)
-        if gender is None or generic or not person.clear or self._resumes(person, places):
+        if (
+            gender is None
+            or generic
+            or self._text.long_legal
+            or not person.clear
+            or self._resumes(person, places)
+        ):
             return UNCLEAR
         choices: list[str | None] = [*self._choices(person, places, gender)] or [None]
         changes = [self._words(person, places, gender, choice) for choice in choices]
