@@ -34,6 +34,20 @@ AGENTS = (
     "logists",
     "jumper",
 )
+FAMILIES = tuple(
+    frozenset(words.split())
+    for words in (
+        "mom mother mum mommy mama stepmother moms mothers",
+        "dad father daddy papa stepfather dads fathers",
+        "husband husbands boyfriend boyfriends fiance groom",
+        "wife wives girlfriend girlfriends fiancee bride",
+        "brother brothers",
+        "sister sisters",
+        "son sons",
+        "daughter daughters",
+    )
+)
+"""Nouns for relatives of one kind."""
 KINSHIP = frozenset("mom mum dad mother father grandma grandpa mommy daddy mummy mama papa granny".split())  # noqa: SIM905
 
 

@@ -11,10 +11,11 @@ from collections.abc import Collection, Iterator
 
 from harness.language.entities import Entity, Resolution
 from harness.language.mentions import who_clause
-from harness.language.people import People
+from harness.language.people import FAMILIES, People
 from harness.language.person_names import NAME_TAGS, left_over, strangers
 from harness.language.persons import Gender, Mention
 
+LONG = 15  # sentences; in longer texts, pronouns alone mean somebody said by other words elsewhere
 WINDOW = 2  # sentences back in which another person may be meant
 REFLEXIVES = frozenset({"himself", "herself"})
 PLAIN = frozenset("man woman guy gal boy girl lady gentleman fellow chap dude bloke lad lass".split())  # noqa: SIM905
@@ -23,6 +24,8 @@ ROLES = frozenset(
     """as play plays played playing portray portrays portrayed portraying role roles character characters star
     stars starring cast casting performance performances""".split()  # noqa: SIM905
 )
+SOMEBODY = frozenset({"one", "another", "someone", "somebody"})
+ARGUMENTS = frozenset({"nsubj", "nsubjpass", "dobj", "pobj"})
 DEFINITE = frozenset({"the", "this", "that"})
 SUBJECTS = frozenset({"nsubj", "nsubjpass", "expl"})
 IMPERSONAL = frozenset({"this", "that", "it", "there"})
@@ -123,6 +126,7 @@ class _Clarity:
         first = entity.mentions[0]
         return (
             bool(self._others)
+            or self._reading.tokens[-1].sentence >= LONG
             or any(m.kind == "name" for m, _ in self._mentions)
             or any(
                 token.tag == "NNS" and self._words.gender(self._reading.lower(i)) == first.gender
@@ -143,8 +147,11 @@ class _Clarity:
                 and not self._definite(index)
             ):
                 yield index
-        for index in range(len(reading.tokens)):
+        for index, token in enumerate(reading.tokens):
             word = reading.word(index)
+            of = any(reading.lower(c) == "of" for c in reading.children[index])
+            if word.lower() in SOMEBODY and token.dep in ARGUMENTS and (of or word.lower() != "one"):
+                yield index
             if index not in covered and word.istitle() and self._words.given_names.get(word.lower()):
                 yield index
 
@@ -213,7 +220,9 @@ class _Clarity:
         by_word: dict[str, set[int]] = {}
         for mention, number in self._mentions:
             if mention.kind == "nominal" and mention.gender:
-                by_word.setdefault(self._reading.lower(mention.head), set()).add(number)
+                word = self._reading.lower(mention.head)
+                kind = next((min(family) for family in FAMILIES if word in family), word)
+                by_word.setdefault(kind, set()).add(number)
         for numbers in by_word.values():
             if len(numbers) > 1:
                 yield from numbers
@@ -227,13 +236,23 @@ class _Clarity:
         token = reading.tokens[head]
         if token.dep == "pobj" and reading.lower(token.head) in ("as", "like"):
             return True
+        if token.dep == "dobj" and reading.lower(token.head) in ROLES:
+            return True  # Eva plays the sister
         if token.dep in ("appos", "attr", "conj") and self._other_name(token.head, number):
             return True
-        if token.dep == "attr" and not self._subject_agrees(token.head, number):
+        predicate = self._predicate(head)
+        if predicate is not None and not self._subject_agrees(predicate, number):
             return True
         children = [(reading.lower(c), reading.tokens[c].dep) for c in reading.children[head]]
-        if any(word == "same" or (dep in ("acl", "relcl") and word in PLAYED) for word, dep in children):
+        if any(
+            word in ("same", "also") or (dep in ("acl", "relcl") and word in PLAYED) for word, dep in children
+        ):
             return True
+        names = any(m.kind == "name" and m.head < head for m, _ in self._mentions)
+        if names and any(
+            word in ("this", "that", "one") and dep in ("det", "nummod") for word, dep in children
+        ):
+            return True  # the basis of one man's view
         rest = reading.text[token.end :]
         if rest.lstrip().startswith("("):
             aside = range(token.end, token.end + rest.find(")") + 1)
@@ -244,6 +263,13 @@ class _Clarity:
 
     def _other_name(self, index: int, number: int) -> bool:
         return self._reading.tokens[index].tag in NAME_TAGS and self._number.get(index) != number
+
+    def _predicate(self, head: int) -> int | None:
+        """Return the verb of which a noun is the predicate, also after *alive and*."""
+        tokens = self._reading.tokens
+        while tokens[head].dep == "conj" and tokens[tokens[head].head].dep in ("attr", "acomp", "conj"):
+            head = tokens[head].head
+        return tokens[head].head if tokens[head].dep in ("attr", "acomp") else None
 
     def _subject_agrees(self, verb: int, number: int) -> bool:
         """Return whether the subject of a predicate is the same person, or says nothing of who it is."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from harness.core import Span
+from harness.language.people import FAMILIES
 from harness.language.person_names import NAME_TAGS
 from harness.language.persons import Gender
 from harness.suites.hinter.people_text import PeopleText
@@ -17,17 +18,29 @@ JOINTS = frozenset({"/", "or", "and", "&", "vs", "vs."})
 
 def coordinated(text: PeopleText, edits: Mapping[Span, str], gender: Gender) -> bool:
     """Return whether a word of ``gender`` that changes stands beside its counterpart: *husband and wife*."""
+    changed = {start for start, _ in edits}
     for (start, _), target in edits.items():
         index = text.reading.at(start)
         if index is None:
             continue
-        if any(text.gender_at(other) == OTHER[gender] for other in _conjuncts(text, index)):
+        others = [
+            other for other in _conjuncts(text, index) if text.reading.tokens[other].start not in changed
+        ]
+        if text.reading.tokens[index].tag[:2] == "NN" and any(map(text.gender_at, others)):
+            return True
+        if any(text.gender_at(other) == OTHER[gender] for other in others):
             return True
         token = text.reading.tokens[index]
         words = (text.reading.lower(i) for i in text.sentence(token.sentence))
-        if token.tag in ("NN", "NNS") and target.lower() in words:
+        if token.tag in ("NN", "NNS") and (target.lower() in words or _relative(text, target.lower())):
             return True
     return False
+
+
+def _relative(text: PeopleText, target: str) -> bool:
+    """Return whether the text already speaks of a relative of the kind of ``target``."""
+    family: frozenset[str] = next((words for words in FAMILIES if target in words), frozenset())
+    return any(text.reading.lower(i) in family for i in range(len(text.reading.tokens)))
 
 
 def joined(text: PeopleText, places: Sequence[Place], terms: Collection[str]) -> bool:
@@ -47,6 +60,11 @@ def joined(text: PeopleText, places: Sequence[Place], terms: Collection[str]) ->
             if any(alike):
                 return True
             continue
+        if text.reading.word(last)[:1].isupper() and any(
+            text.reading.tokens[i].tag in ("NNPS", "NNS") and text.reading.word(i)[:1].isupper()
+            for i in _conjuncts(text, last)
+        ):
+            return True
         gender = text.gender_at(last)
         if gender and any(text.gender_at(i) == OTHER[gender] for i in _conjuncts(text, last)):
             return True
@@ -61,6 +79,10 @@ def contrasted(text: PeopleText, places: Sequence[Place], others: Collection[Pla
         index = text.reading.at(place.span[0])
         return -1 if index is None else tokens[index].sentence
 
+    if places[0].term.islower() and any(
+        other.term.islower() for other in others if other.term != places[0].term
+    ):
+        return any(o.head is not None and o.term.islower() and o.term != places[0].term for o in others)
     here = {sentence(place) for place in places}
     others = [other for other in others if other.head is not None and other.term != places[0].term]
     return any(sentence(other) in here for other in others)

@@ -47,7 +47,13 @@ class GenderChange:
         """
         gender = person.gender or self._stated(places)
         generic = person.single and person.gender is None and self._text.persons.anybody
-        if gender is None or generic or not person.clear or self._resumes(person, places):
+        if (
+            gender is None
+            or generic
+            or self._text.long_legal
+            or not person.clear
+            or self._resumes(person, places)
+        ):
             return UNCLEAR
         choices: list[str | None] = [*self._choices(person, places, gender)] or [None]
         changes = [self._words(person, places, gender, choice) for choice in choices]
@@ -66,9 +72,10 @@ class GenderChange:
         return [self._text.variation(self._attribute.name, change, exchange, groups) for change in words]
 
     def _resumes(self, person: Person, places: Sequence[Place]) -> bool:
-        """Return whether a group may be persons mentioned before."""
+        """Return whether a group may be persons mentioned before, or elsewhere one by one."""
         first = min(place.head for place in places if place.head is not None)
-        return not person.single and self._text.persons.anaphoric(first)
+        persons = self._text.persons
+        return not person.single and (persons.anaphoric(first) or persons.members(first))
 
     def _words(
         self, person: Person, places: Sequence[Place], gender: Gender, choice: str | None

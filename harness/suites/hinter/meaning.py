@@ -180,6 +180,8 @@ class Meaning:
             return False
         if word in LEGAL_NOUNS and self._legal_person(last):
             return False
+        if self._generic(last):
+            return False
         determined = self._determined(last, first)
         plural = token.tag in PLURAL_TAGS or self.words.singular(word) is not None
         if plural and token.dep == "poss":
@@ -191,6 +193,20 @@ class Meaning:
         if self.words.person(word) and self.reading.word(last)[:1].islower():
             return determined or word in KINSHIP or token.dep in ("appos", "compound")
         return (determined and token.dep not in ("pobj",)) or (determined and self._indefinite(last))
+
+    def _generic(self, last: int) -> bool:
+        """Return whether a noun means nobody: *any man alive*, *you are the man*, *a shelter for women*."""
+        token = self.reading.tokens[last]
+        children = {self.reading.lower(c) for c in self.reading.children[last]}
+        if children & {"any", "every", "each", "no"} and (
+            self.legal or self.words.gender(self.reading.lower(last))
+        ):
+            return True
+        if token.dep == "attr" and children == {"the"}:
+            return True
+        above = self.reading.tokens[token.head]
+        plural = token.tag == "NNS" and token.dep == "pobj" and self.reading.lower(token.head) == "for"
+        return plural and self.reading.tokens[above.head].tag in NOUN_TAGS and above.head < last
 
     def _exclaimed(self, last: int) -> bool:
         """Return whether the noun addresses somebody: *geez, people.*"""
@@ -267,6 +283,8 @@ class Meaning:
 
     def _modified(self, last: int) -> int | None:
         """Return the person that an adjective or a noun in front of another describes."""
+        if last + 1 < len(self.reading.tokens) and self.reading.lower(last + 1) == "to":
+            return None  # blind to the facts
         token = self.reading.tokens[last]
         while token.dep == "conj" and self.reading.tokens[token.head].dep in MODIFIERS | PREDICATES:
             last = token.head

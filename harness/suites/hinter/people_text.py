@@ -11,6 +11,7 @@ from harness.language.parsed_text import ParsedText
 from harness.language.people import People
 from harness.language.persons import Gender
 from harness.language.surface import Edit, article_edit, begins_sentence, carry_case, paradigm
+from harness.suites.hinter.clarity import LONG
 from harness.suites.hinter.meaning import Meaning
 from harness.suites.hinter.mutation import Variation
 from harness.suites.hinter.persons import Persons
@@ -38,6 +39,11 @@ class PeopleText:
         mentions = [m for entity in resolution.entities if entity.person for m in entity.mentions]
         self.meaning = Meaning.of(self.reading, mentions, words, demonyms)
         self._anything = meaning == "off"
+
+    @property
+    def long_legal(self) -> bool:
+        """Whether this is a long legal text, whose parties have roles and names that no rule here links."""
+        return self.meaning.legal and self.reading.tokens[-1].sentence >= LONG
 
     def place(self, attribute: Attribute, term: str, span: Span) -> Place:
         """Return the place of ``term`` at ``span``, with the head of the person it describes."""

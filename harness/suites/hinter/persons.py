@@ -11,6 +11,7 @@ from harness.language.persons import Gender, Mention
 from harness.language.spacy_docs import SpacyReader
 from harness.suites.hinter.clarity import unclear
 
+RELATIVES = frozenset("sons daughters boys girls brothers sisters twins wives husbands".split())  # noqa: SIM905
 ANAPHORIC = frozenset({"both", "these", "those", "other", "neither", "either"})
 SUBJECTS = frozenset({"nsubj", "nsubjpass", "expl"})
 MODIFIERS = frozenset({"amod", "compound", "prep", "relcl", "acl"})
@@ -68,6 +69,19 @@ class Persons:
         if self._plural(head):
             return Person(f"group {self._reading.lower(head)}")
         return Person(f"noun {head}", clear=False)
+
+    def members(self, head: int) -> bool:
+        """Return whether a plural noun may be of persons whom the text names or speaks of one by one.
+
+        *The sisters* have names elsewhere, and one of *her sons* is *the boy*.
+        """
+        word = self._reading.lower(head)
+        if word not in RELATIVES:
+            counted = any(self._reading.tokens[c].dep == "nummod" for c in self._reading.children[head])
+            return counted and bool(self._names)
+        kin = {w for w in RELATIVES | set(map(self._words.singular, RELATIVES)) if w and w != word}
+        others = (self._reading.lower(i) in kin for i in range(len(self._reading.tokens)))
+        return bool(self._names) or any(others)
 
     def anaphoric(self, head: int) -> bool:
         """Return whether a plural noun takes up persons mentioned before: *both men*, *these people*."""
