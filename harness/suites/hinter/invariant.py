@@ -73,7 +73,8 @@ class DocumentInvariant:
         for variation in (v for of_attribute in variations.values() for v in of_attribute):
             parts = self._parts(variation.edits)
             sentences = sum(1 << index for index in parts or ())
-            self._placed[id(variation)] = _Placed(len(self._placed), parts, sentences)
+            moved = any(self._joined(*spans[index], edits) for index, edits in (parts or {}).items())
+            self._placed[id(variation)] = _Placed(len(self._placed), parts, sentences, moved=moved)
 
     def needed(self) -> list[Pair]:
         """Return the pairs of sentences that the next round has to decide; empty once all are decided."""

@@ -237,6 +237,7 @@ def alike(reasons: dict[str, str | None], expected: dict[str, str | None]) -> bo
 @example("the man.He left")  # "CEO.He" is one token, so one sentence less
 @example("the old\n\nman left. French")
 @example('"the man." he left')
+@example("French\n\nMr.Mr.French. U.S.Mr.Mr. “French")  # another sentence fails first, and boundaries move
 def test_the_shortcut_decides_as_algorithm_3_does(plain_parser: SpacyParser, text: str) -> None:
     shapes = Shapes(plain_parser)
     reasons, _ = decided(text, WORDS, shapes)
