@@ -16,6 +16,7 @@ from harness.language.parsed_text import ParsedText
 from harness.language.persons import Gender, Mention
 
 SUBJECTS = frozenset({"nsubj", "nsubjpass"})
+PLACES = frozenset("behind around beside near before after over under with".split())  # noqa: SIM905
 REACH = 2  # sentences back in which another person mentioned is a rival
 
 
@@ -84,6 +85,8 @@ def _bound(reading: ParsedText, pronoun: Mention, other: Mention) -> bool:
     if other.kind == "nominal" and other.start <= pronoun.start < other.end:
         return True
     there = reading.tokens[other.head]
+    if reading.lower(reading.tokens[pronoun.head].head) in PLACES:
+        return False  # he locked the door behind him
     object_of = (
         _clause(reading, pronoun.head) if pronoun_slot(reading, pronoun.head) == "accusative" else None
     )

@@ -18,6 +18,7 @@ from harness.language.persons import Mention, Vocabulary, vocabulary
 COPULAS = frozenset(
     {"be", "is", "was", "'s", "’s", "are", "were", "been", "being", "am", "'m", "became", "becomes"}
 )
+OWN = frozenset({"my", "our"})
 DEFINITE = frozenset({"the", "this", "that"})
 POSTMODIFIERS = frozenset({"prep", "relcl", "acl", "advmod", "amod"})
 RESOLVERS = ("rules", "coreferee", "fastcoref", "stanza")
@@ -139,19 +140,24 @@ def _words(reading: ParsedText, mention: Mention) -> set[str]:
 
 
 def _same_noun(reading: ParsedText, mention: Mention, chains: Sequence[Chain]) -> Chain | None:
-    """Return the latest chain with the same noun as a definite noun phrase.
+    """Return the latest chain with the same noun as a definite noun phrase, or as one of the writer's own.
 
-    None where the phrase itself specifies its referent (*the engineer next to her*).
+    None where the phrase itself specifies its referent (*the engineer next to her*). *My wife* is always the
+    same person.
     """
     children = reading.children[mention.head]
-    determiners = {reading.lower(c) for c in children if reading.tokens[c].dep == "det"}
-    specified = any(c > mention.head and reading.tokens[c].dep in POSTMODIFIERS for c in children)
-    if specified or not determiners & DEFINITE:
+    if any(c > mention.head and reading.tokens[c].dep in POSTMODIFIERS for c in children):
+        return None
+    determiners = {reading.lower(c) for c in children if reading.tokens[c].dep in ("det", "poss")}
+    own = determiners & OWN
+    if not own and not determiners & DEFINITE:
         return None
     word = reading.lower(mention.head)
     for chain in reversed(chains):
-        if any(m.kind == "nominal" and reading.lower(m.head) == word for m in chain.mentions):
-            return chain
+        for other in chain.mentions:
+            same = other.kind == "nominal" and reading.lower(other.head) == word
+            if same and (not own or own & set(map(reading.lower, reading.children[other.head]))):
+                return chain
     return None
 
 

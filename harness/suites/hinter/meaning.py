@@ -255,7 +255,7 @@ class Meaning:
             return False
         children = self.reading.children[last]
         named = any(self.reading.lower(c) == "of" for c in children)
-        return named or self.reading.tokens[last].dep == "ROOT"
+        return named or self.reading.tokens[last].dep in ("ROOT", "attr")
 
     def _next_noun(self, last: int) -> bool:
         """Return whether a noun or a hyphen follows directly, so that the word is part of a compound."""

@@ -12,7 +12,7 @@ from harness.language.spacy_docs import SpacyReader
 from harness.suites.hinter.clarity import unclear
 
 RELATIVES = frozenset("sons daughters boys girls brothers sisters twins wives husbands".split())  # noqa: SIM905
-ANAPHORIC = frozenset({"both", "these", "those", "other", "neither", "either"})
+ANAPHORIC = frozenset({"such", "both", "these", "those", "other", "neither", "either"})
 SUBJECTS = frozenset({"nsubj", "nsubjpass", "expl"})
 MODIFIERS = frozenset({"amod", "compound", "prep", "relcl", "acl"})
 
