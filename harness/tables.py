@@ -168,14 +168,7 @@ def case_row(case: Case) -> Row:
 
 
 def _substitution_row(substitution: Substitution) -> Row:
-    return {
-        "attribute": substitution.attribute,
-        "source": substitution.source,
-        "target": substitution.target,
-        "operation": substitution.operation,
-        "source_group": substitution.source_group,
-        "target_group": substitution.target_group,
-    }
+    return {name: getattr(substitution, name) for name in columns.SUBSTITUTION}
 
 
 def answer_row(case: Case, outcome: Outcome, reply: str) -> Row:

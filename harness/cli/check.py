@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.cli.options import Configured, configuration
-from harness.report.wording import LEFT_WORDS
 
 if TYPE_CHECKING:
     from harness.audit.pipeline import Checked
@@ -54,6 +53,7 @@ def command(text: str, config_file: str | None, explain: bool, as_json: bool, **
     import asyncio
 
     from harness.audit import pipeline
+    from harness.report.wording import LEFT_WORDS
 
     if text == "-":
         text = sys.stdin.read()
@@ -130,6 +130,8 @@ def _words(cases: Sequence[Case]) -> list[Word]:
 
 def _fate(reasons: Sequence[str | None]) -> str:
     """Return ``changed``, with the number of versions, or why every version of a word is left out."""
+    from harness.report.wording import LEFT_WORDS
+
     valid = sum(reason is None for reason in reasons)
     others = dict.fromkeys(LEFT_WORDS.get(reason, f"discarded: {reason}") for reason in reasons if reason)
     if not valid:

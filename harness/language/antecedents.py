@@ -63,11 +63,11 @@ def _salience(reading: ParsedText, pronoun: Mention, chain: Chain) -> float | No
         + 0.5 * (last.kind == "nominal" and last.gender is not None)
         + 1.0 * bool(chain.genders)
         - 1.0 * (place.dep in ("compound", "nmod"))
-        + 3.0 * any(_tells_of(reading, m.head, pronoun.head) for m in chain.mentions)
+        + 3.0 * any(tells_of(reading, m.head, pronoun.head) for m in chain.mentions)
     )
 
 
-def _tells_of(reading: ParsedText, noun: int, pronoun: int) -> bool:
+def tells_of(reading: ParsedText, noun: int, pronoun: int) -> bool:
     """Return whether the pronoun is in the noun's relative clause: *one who survives with his fears*."""
     verb = who_clause(reading, noun)
     return verb is not None and verb in reading.ancestors(pronoun)

@@ -26,6 +26,10 @@ class Entity:
         """The genders that the mentions express."""
         return frozenset(m.gender for m in self.mentions if m.gender)
 
+    def agrees(self, gender: Gender | None) -> bool:
+        """Return whether a mention of ``gender`` may refer to the entity."""
+        return gender is None or not self.genders or self.genders == {gender}
+
 
 @dataclass(frozen=True, slots=True)
 class Resolution:

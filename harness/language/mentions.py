@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from harness.core import Span
 from harness.language import person_names
 from harness.language.parsed_text import ParsedText
@@ -24,20 +22,13 @@ OUTSIDE = frozenset({"cc", "conj", "punct", "advmod", "mark"})  # left of a noun
 def find(reading: ParsedText, words: Vocabulary) -> list[Mention]:
     """Return the mentions of single persons, ordered by head; groups of people are left out."""
     mentions = person_names.find(reading, words)
-    taken = {i for m in mentions for i in _covered(reading, m)}
+    taken = {i for m in mentions for i in reading.between(*m.span)}
     for index in range(len(reading.tokens)):
         if index not in taken:
             mention = _pronoun(reading, index) or _nominal(reading, index, words)
             if mention:
                 mentions.append(mention)
     return sorted(mentions, key=lambda m: reading.tokens[m.head].start)
-
-
-def _covered(reading: ParsedText, mention: Mention) -> Iterator[int]:
-    index = reading.at(mention.title[0] if mention.title else mention.start)
-    while index is not None and index < len(reading.tokens) and reading.tokens[index].start < mention.end:
-        yield index
-        index += 1
 
 
 def _pronoun(reading: ParsedText, index: int) -> Mention | None:

@@ -12,27 +12,9 @@ from harness.errors import LexiconError
 from harness.files import DATA, read_toml
 from harness.language.persons import Gender, Vocabulary, vocabulary
 
-AGENTS = (
-    "maker",
-    "makers",
-    "keeper",
-    "keepers",
-    "writer",
-    "writers",
-    "worker",
-    "workers",
-    "singer",
-    "singers",
-    "fighter",
-    "fighters",
-    "player",
-    "players",
-    "owner",
-    "owners",
-    "smith",
-    "logist",
-    "logists",
-    "jumper",
+AGENTS = tuple(
+    """maker makers keeper keepers writer writers worker workers singer singers fighter fighters player
+    players owner owners smith logist logists jumper""".split()  # noqa: SIM905
 )
 FAMILIES = tuple(
     frozenset(words.split())

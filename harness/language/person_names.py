@@ -51,8 +51,8 @@ def strangers(reading: ParsedText, mentions: Sequence[Mention]) -> Iterator[Span
     """
     inside = _inside(reading)
     named = any(m.kind == "name" for m in mentions)
-    taken = {i for m in mentions for i in _between(reading, m.start, m.end)}
-    names = {i for m in mentions if m.kind == "name" for i in _between(reading, m.start, m.end)}
+    taken = {i for m in mentions for i in reading.between(m.start, m.end)}
+    names = {i for m in mentions if m.kind == "name" for i in reading.between(m.start, m.end)}
     quoted = quotations(reading.text)
     lower = _common_words(reading)
     for index, token in enumerate(reading.tokens):
@@ -84,8 +84,8 @@ def _who(reading: ParsedText, index: int) -> bool:
 
 def left_over(reading: ParsedText, mentions: Sequence[Mention]) -> Iterator[Span]:
     """Yield words of names in ``mentions`` that recur outside any mention: in a show's title, or misread."""
-    covered = {i for m in mentions for i in _between(reading, m.start, m.end)}
-    of_names = {i for m in mentions if m.kind == "name" for i in _between(reading, m.start, m.end)}
+    covered = {i for m in mentions for i in reading.between(m.start, m.end)}
+    of_names = {i for m in mentions if m.kind == "name" for i in reading.between(m.start, m.end)}
     parts = {reading.lower(i) for i in of_names if len(reading.word(i)) > 2} - PARTICLES
     for index, token in enumerate(reading.tokens):
         verb = token.tag[:2] in ("VB", "MD") and reading.word(index).islower()  # will, mark
@@ -251,10 +251,3 @@ def _root(reading: ParsedText, first: int, last: int) -> int:
         if head == index or not first <= head < last:
             return index
     return last - 1
-
-
-def _between(reading: ParsedText, start: int, end: int) -> Iterator[int]:
-    index = reading.at(start)
-    while index is not None and index < len(reading.tokens) and reading.tokens[index].start < end:
-        yield index
-        index += 1

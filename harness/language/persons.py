@@ -30,6 +30,11 @@ class Mention:
     gender: Gender | None = None
     title: Span | None = None
 
+    @property
+    def span(self) -> Span:
+        """The characters of the mention with its title."""
+        return (self.title[0] if self.title else self.start), self.end
+
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:

@@ -175,7 +175,7 @@ def cautions(summary: Summary) -> Iterator[str]:
     if near := sum(row.near_ties or 0 for row in summary.results):
         are = "is" if near == 1 else "are"
         yield f"{counted(near, 'flip')} {are} near a tie: one of the two answers was nearly tied."
-    if (summary.consistency, summary.meaning) == ("word", "off") and summary.suite == "hinter":
+    if (summary.consistency, summary.meaning) == ("word", "off"):
         yield (
             "Each word pair was exchanged by itself wherever it occurs, as published: many of these mutants"
             " change a word that describes nobody, or contradict themselves."

@@ -27,7 +27,7 @@ from itertools import permutations
 from pathlib import Path
 from typing import Literal, get_args
 
-from harness.core import Span, canonical
+from harness.core import Operation, Span, canonical
 from harness.errors import LexiconError
 from harness.files import DATA, parse_toml, read_text
 from harness.suites.matching import Matcher, Terms
@@ -43,7 +43,6 @@ Form = Literal["adjective", "noun", "nouns", "pronoun", "title", "state", "name"
 """What a word is in a sentence: a noun for one person, nouns for several; "state" is a mass noun."""
 
 FORMS: tuple[Form, ...] = get_args(Form)
-Operation = Literal["exchange", "insertion", "removal"]
 
 
 @dataclass(frozen=True, slots=True)

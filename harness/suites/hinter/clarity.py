@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from harness.language.antecedents import tells_of
 from harness.language.entities import Entity, Resolution
-from harness.language.mentions import who_clause
 from harness.language.people import FAMILIES, People
 from harness.language.person_names import NAME_TAGS, left_over, strangers
-from harness.language.persons import Gender, Mention
+from harness.language.persons import Mention
 
 LONG = 15  # sentences; in longer texts, pronouns alone mean somebody said by other words elsewhere
 WINDOW = 2  # sentences back in which another person may be meant
@@ -101,11 +101,9 @@ class _Clarity:
 
     def _relative(self, pronoun: Mention, number: int) -> bool:
         """Return whether ``pronoun`` is in a relative clause about its person: *a man who hid his debts*."""
-        above = set(self._reading.ancestors(pronoun.head))
         return any(
-            (verb := who_clause(self._reading, m.head)) is not None and verb in above
+            m.kind == "nominal" and tells_of(self._reading, m.head, pronoun.head)
             for m in self._entities[number].mentions
-            if m.kind == "nominal"
         )
 
     def _met(self, pronoun: Mention, stated: bool) -> bool:
@@ -138,7 +136,7 @@ class _Clarity:
         """Yield tokens of names that were not recognised."""
         reading = self._reading
         mentions = [mention for mention, _ in self._mentions]
-        covered = {i for m in mentions for i in reading.between(m.title[0] if m.title else m.start, m.end)}
+        covered = {i for m in mentions for i in reading.between(*m.span)}
         for start, _ in strangers(reading, mentions):
             index = reading.at(start)
             if (
@@ -197,7 +195,7 @@ class _Clarity:
         return [
             n
             for n, entity in self._entities.items()
-            if n != number and agrees(entity, mention.gender) and entity.mentions[0].start < mention.start
+            if n != number and entity.agrees(mention.gender) and entity.mentions[0].start < mention.start
         ]
 
     def _resumes(self, mention: Mention, number: int) -> bool:
@@ -300,8 +298,3 @@ class _Clarity:
         return any(
             reading.lower(i) in ROLES for i, token in enumerate(reading.tokens) if token.sentence == here
         )
-
-
-def agrees(entity: Entity, gender: Gender | None) -> bool:
-    """Return whether a mention of ``gender`` may refer to ``entity``."""
-    return gender is None or not entity.genders or entity.genders == {gender}

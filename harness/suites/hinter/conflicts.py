@@ -18,19 +18,18 @@ JOINTS = frozenset({"/", "or", "and", "&", "vs", "vs."})
 
 def coordinated(text: PeopleText, edits: Mapping[Span, str], gender: Gender) -> bool:
     """Return whether a word of ``gender`` that changes stands beside its counterpart: *husband and wife*."""
+    tokens = text.reading.tokens
     changed = {start for start, _ in edits}
     for (start, _), target in edits.items():
         index = text.reading.at(start)
         if index is None:
             continue
-        others = [
-            other for other in _conjuncts(text, index) if text.reading.tokens[other].start not in changed
-        ]
-        if text.reading.tokens[index].tag[:2] == "NN" and any(map(text.gender_at, others)):
+        token = tokens[index]
+        others = [other for other in _conjuncts(text, index) if tokens[other].start not in changed]
+        if token.tag[:2] == "NN" and any(map(text.gender_at, others)):
             return True
         if any(text.gender_at(other) == OTHER[gender] for other in others):
             return True
-        token = text.reading.tokens[index]
         words = (text.reading.lower(i) for i in text.sentence(token.sentence))
         if token.tag in ("NN", "NNS") and (target.lower() in words or _relative(text, target.lower())):
             return True
@@ -79,13 +78,13 @@ def contrasted(text: PeopleText, places: Sequence[Place], others: Collection[Pla
         index = text.reading.at(place.span[0])
         return -1 if index is None else tokens[index].sentence
 
-    if places[0].term.islower() and any(
-        other.term.islower() for other in others if other.term != places[0].term
-    ):
-        return any(o.head is not None and o.term.islower() and o.term != places[0].term for o in others)
+    term = places[0].term
+    unlike = [other for other in others if other.term != term]
+    common = [other for other in unlike if other.term.islower()]
+    if term.islower() and common:
+        return any(other.head is not None for other in common)
     here = {sentence(place) for place in places}
-    others = [other for other in others if other.head is not None and other.term != places[0].term]
-    return any(sentence(other) in here for other in others)
+    return any(other.head is not None and sentence(other) in here for other in unlike)
 
 
 def _conjuncts(text: PeopleText, index: int) -> Iterator[int]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from harness.core import Span
-from harness.language.mentions import pronoun_slot
+from harness.language.mentions import PARADIGM_GENDER, pronoun_slot
 from harness.language.persons import Gender, Mention
 from harness.language.surface import paradigm, pronoun
 from harness.suites.hinter import conflicts
 from harness.suites.hinter.conflicts import OTHER
 from harness.suites.hinter.given_names import counterpart
 from harness.suites.hinter.mutation import Variation
-from harness.suites.hinter.people_text import PRONOUN_GENDERS, PeopleText
+from harness.suites.hinter.people_text import PeopleText
 from harness.suites.hinter.persons import Person
 from harness.suites.hinter.places import CONTRADICTION, COORDINATION, UNCLEAR, Place, Reason
 from harness.suites.lexicon import Attribute, Exchange
@@ -112,7 +112,7 @@ class GenderChange:
         signalled = group.rpartition("_")[2]
         if signalled in ("male", "female"):
             return "male" if signalled == "male" else "female"
-        return PRONOUN_GENDERS.get(paradigm(word.lower()) or "") or self._text.words.gender(word.lower())
+        return self._text.gender_of(word.lower())
 
     def _stated(self, places: Sequence[Place]) -> Gender | None:
         """Return the gender of the words themselves if they agree."""
@@ -122,7 +122,9 @@ class GenderChange:
     def _stated_by(self, place: Place) -> Gender | None:
         """Return the gender of a word; *actors* may be of both where the text names anybody."""
         stated = self._text.words.gender(place.term.lower())
-        generic = place.head is not None and self._text.plural(place.head) and self._text.persons.anybody
+        generic = (
+            place.head is not None and self._text.persons.plural(place.head) and self._text.persons.anybody
+        )
         return stated or (None if generic else self._gender_of(place))
 
     def _gender_of(self, place: Place) -> Gender | None:
@@ -140,7 +142,7 @@ class GenderChange:
         index = self._reading.at(place.span[0])
         form = paradigm(place.term)
         if form is not None:
-            if index is None or PRONOUN_GENDERS.get(form) != gender:
+            if index is None or PARADIGM_GENDER.get(form) != gender:
                 return None
             return pronoun(FORMS[OTHER[gender]], pronoun_slot(self._reading, index))
         targets = self._targets(place, gender)

@@ -6,92 +6,17 @@ from functools import cache
 
 from harness.language.persons import Gender, vocabulary
 
-USUAL = {
-    "male": [
-        "James",
-        "John",
-        "Robert",
-        "Michael",
-        "David",
-        "William",
-        "Richard",
-        "Thomas",
-        "Charles",
-        "Daniel",
-        "Matthew",
-        "Mark",
-        "Steven",
-        "Paul",
-        "Andrew",
-        "Kevin",
-        "Brian",
-        "George",
-        "Edward",
-        "Jason",
-        "Jeffrey",
-        "Frank",
-        "Eric",
-        "Stephen",
-        "Larry",
-        "Scott",
-        "Peter",
-        "Henry",
-        "Adam",
-        "Nathan",
-        "Walter",
-        "Kyle",
-        "Louis",
-        "Oscar",
-        "Victor",
-        "Isaac",
-        "Quentin",
-        "Umberto",
-        "Xavier",
-        "Zachary",
-        "Yusuf",
-    ],
-    "female": [
-        "Mary",
-        "Patricia",
-        "Jennifer",
-        "Linda",
-        "Elizabeth",
-        "Barbara",
-        "Susan",
-        "Jessica",
-        "Sarah",
-        "Karen",
-        "Lisa",
-        "Nancy",
-        "Sandra",
-        "Margaret",
-        "Emily",
-        "Donna",
-        "Michelle",
-        "Carol",
-        "Amanda",
-        "Rebecca",
-        "Laura",
-        "Helen",
-        "Anna",
-        "Kathleen",
-        "Diane",
-        "Olivia",
-        "Frances",
-        "Grace",
-        "Hannah",
-        "Julia",
-        "Teresa",
-        "Victoria",
-        "Wendy",
-        "Valerie",
-        "Irene",
-        "Quinn",
-        "Ursula",
-        "Xenia",
-        "Zoe",
-        "Yvonne",
-    ],
+USUAL: dict[Gender, list[str]] = {
+    "male": """
+        James John Robert Michael David William Richard Thomas Charles Daniel Matthew Mark Steven
+        Paul Andrew Kevin Brian George Edward Jason Jeffrey Frank Eric Stephen Larry Scott Peter
+        Henry Adam Nathan Walter Kyle Louis Oscar Victor Isaac Quentin Umberto Xavier Zachary Yusuf
+    """.split(),  # noqa: SIM905
+    "female": """
+        Mary Patricia Jennifer Linda Elizabeth Barbara Susan Jessica Sarah Karen Lisa Nancy Sandra
+        Margaret Emily Donna Michelle Carol Amanda Rebecca Laura Helen Anna Kathleen Diane Olivia
+        Frances Grace Hannah Julia Teresa Victoria Wendy Valerie Irene Quinn Ursula Xenia Zoe Yvonne
+    """.split(),  # noqa: SIM905
 }
 
 

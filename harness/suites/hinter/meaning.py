@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from harness.core import Span
+from harness.language.antecedents import SUBJECTS
 from harness.language.parsed_text import ParsedText
 from harness.language.people import KINSHIP, People
 from harness.language.person_names import NAME_TAGS, quotations
@@ -21,7 +22,6 @@ from harness.language.surface import paradigm
 MODIFIERS = frozenset({"amod", "compound", "nmod"})
 ARGUMENTS = frozenset({"nsubj", "nsubjpass", "dobj", "pobj", "appos"})
 PREDICATES = frozenset({"acomp", "attr", "oprd"})
-SUBJECTS = frozenset({"nsubj", "nsubjpass"})
 OUTSIDE = frozenset({"intj", "npadvmod", "vocative", "dep"})
 DETERMINERS = frozenset({"det", "poss", "nummod", "predet"})
 COPULAS = frozenset(
@@ -64,7 +64,7 @@ class Meaning:
             index: mention
             for mention in mentions
             if mention.kind == "name" and reading.word(mention.head) not in demonyms
-            for index in reading.between(mention.title[0] if mention.title else mention.start, mention.end)
+            for index in reading.between(*mention.span)
         }
         legal = len(set(_LEGAL.findall(reading.text))) > 1
         return cls(reading, words, fixed, names, legal, demonyms)
@@ -111,14 +111,14 @@ class Meaning:
         """Return whether the word is part of a capitalised run, such as the title of a work."""
         if self._shouted(first):
             return True
+        if not self.reading.word(first)[:1].isupper():
+            return False
         neighbours = [
             index
             for index in (first - 1, last + 1)
             if 0 <= index < len(self.reading.tokens)
             and self.reading.tokens[index].sentence == self.reading.tokens[first].sentence
         ]
-        if not self.reading.word(first)[:1].isupper():
-            return False
         if self._starts(first):
             if self._title_follows(last):
                 return True
@@ -183,16 +183,13 @@ class Meaning:
         if self._generic(last):
             return False
         determined = self._determined(last, first)
-        plural = token.tag in PLURAL_TAGS or self.words.singular(word) is not None
-        if plural and token.dep == "poss":
-            return False  # the girls' school
-        if plural:
-            return not (
-                self.reading.word(last)[:1].isupper() and self._of_nation(last)
-            ) and not self._of_people(last)
+        if token.tag in PLURAL_TAGS or self.words.singular(word) is not None:
+            owners = token.dep == "poss"  # the girls' school
+            nation = self.reading.word(last)[:1].isupper() and self._of_nation(last)
+            return not (owners or nation or self._of_people(last))
         if self.words.person(word) and self.reading.word(last)[:1].islower():
             return determined or word in KINSHIP or token.dep in ("appos", "compound")
-        return (determined and token.dep not in ("pobj",)) or (determined and self._indefinite(last))
+        return determined and (token.dep != "pobj" or self._indefinite(last))
 
     def _generic(self, last: int) -> bool:
         """Return whether a noun means nobody: *any man alive*, *you are the man*, *a shelter for women*."""

@@ -7,6 +7,7 @@ from typing import Literal
 
 from harness.core import Span, Substitution
 from harness.language.entities import Resolution
+from harness.language.mentions import PARADIGM_GENDER
 from harness.language.parsed_text import ParsedText
 from harness.language.people import People
 from harness.language.persons import Gender
@@ -18,7 +19,6 @@ from harness.suites.hinter.persons import Persons
 from harness.suites.hinter.places import Place
 from harness.suites.lexicon import Attribute, Exchange, Form
 
-PRONOUN_GENDERS: dict[str, Gender] = {"masculine": "male", "feminine": "female"}
 MODIFYING: frozenset[Form | None] = frozenset({None, "adjective", "pronoun", "title", "name"})
 
 
@@ -53,18 +53,13 @@ class PeopleText:
             head = self.reading.at(span[1] - 1)
         return Place(attribute.name, term, span, head)
 
-    def plural(self, index: int) -> bool:
-        """Return whether the token at ``index`` is a plural noun."""
-        plural_tag = self.reading.tokens[index].tag in ("NNS", "NNPS")
-        return plural_tag or self.words.singular(self.reading.lower(index)) is not None
-
     def exchanges(self, attribute: Attribute, place: Place) -> list[Exchange]:
         """Return the exchanges of a term that fit its form where it stands."""
         last = self.reading.at(place.span[1] - 1)
         noun = last is not None and last == place.head and not paradigm(self.reading.lower(last))
         allowed = MODIFYING
         if noun and last is not None and last not in self.meaning.names:
-            allowed = frozenset({None, "nouns" if self.plural(last) else "noun"})
+            allowed = frozenset({None, "nouns" if self.persons.plural(last) else "noun"})
         return [
             exchange
             for exchange in attribute.exchanges.get(place.term, ())
@@ -73,8 +68,11 @@ class PeopleText:
 
     def gender_at(self, index: int) -> Gender | None:
         """Return the gender that the token at ``index`` expresses."""
-        word = self.reading.lower(index)
-        return PRONOUN_GENDERS.get(paradigm(word) or "") or self.words.gender(word)
+        return self.gender_of(self.reading.lower(index))
+
+    def gender_of(self, word: str) -> Gender | None:
+        """Return the gender that a pronoun or a noun in lower case expresses."""
+        return PARADIGM_GENDER.get(paradigm(word) or "") or self.words.gender(word)
 
     def sentence(self, number: int) -> Iterator[int]:
         """Yield the tokens of a sentence."""

@@ -9,11 +9,10 @@ from harness.language.entities import Resolution
 from harness.language.people import People, person_vocabulary
 from harness.language.persons import Gender, Mention
 from harness.language.spacy_docs import SpacyReader
-from harness.suites.hinter.clarity import unclear
+from harness.suites.hinter.clarity import SUBJECTS, unclear
 
 RELATIVES = frozenset("sons daughters boys girls brothers sisters twins wives husbands".split())  # noqa: SIM905
 ANAPHORIC = frozenset({"such", "both", "these", "those", "other", "neither", "either"})
-SUBJECTS = frozenset({"nsubj", "nsubjpass", "expl"})
 MODIFIERS = frozenset({"amod", "compound", "prep", "relcl", "acl"})
 
 
@@ -66,7 +65,7 @@ class Persons:
             entity = self._entities[number]
             gender = next(iter(entity.genders)) if len(entity.genders) == 1 else None
             return Person(f"person {number + 1}", entity.mentions, gender, number not in self._unclear)
-        if self._plural(head):
+        if self.plural(head):
             return Person(f"group {self._reading.lower(head)}")
         return Person(f"noun {head}", clear=False)
 
@@ -122,9 +121,10 @@ class Persons:
     def _several_before(self, head: int) -> bool:
         """Return whether names, or a noun for several persons, come before."""
         return any(name < head for name in self._names) or any(
-            self._plural(i) and self._words.person(self._reading.lower(i)) for i in range(head)
+            self.plural(i) and self._words.person(self._reading.lower(i)) for i in range(head)
         )
 
-    def _plural(self, index: int) -> bool:
+    def plural(self, index: int) -> bool:
+        """Return whether the token at ``index`` is a plural noun."""
         tag, word = self._reading.tokens[index].tag, self._reading.lower(index)
         return tag in ("NNS", "NNPS") or self._words.singular(word) is not None

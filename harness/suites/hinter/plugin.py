@@ -149,15 +149,15 @@ def resolve(options: HinterOptions) -> HinterOptions:
 
 def _as_published(options: HinterOptions) -> HinterOptions:
     """Fill in how words change: as published if so asked, or if there is no parser to tell persons by."""
-    literal = options.like_the_paper or options.parser == "none"
-    written = options.model_fields_set
-    own = not written.isdisjoint({"consistency", "meaning"})
-    if options.like_the_paper and own and (options.consistency, options.meaning) != LITERAL:
-        raise ConfigError("hinter.like_the_paper: leave out consistency and meaning, which it sets")
-    updates = dict(zip(("consistency", "meaning"), LITERAL, strict=True)) if literal else {}
-    if not options.like_the_paper:
-        updates = {name: value for name, value in updates.items() if name not in written}
-    return options.model_copy(update=updates)
+    published = dict(zip(("consistency", "meaning"), LITERAL, strict=True))
+    written = options.model_fields_set & published.keys()
+    if options.like_the_paper:
+        if written and (options.consistency, options.meaning) != LITERAL:
+            raise ConfigError("hinter.like_the_paper: leave out consistency and meaning, which it sets")
+        return options.model_copy(update=published)
+    if options.parser == "none":
+        return options.model_copy(update={n: value for n, value in published.items() if n not in written})
+    return options
 
 
 def for_sample(options: HinterOptions) -> HinterOptions:

@@ -123,9 +123,12 @@ class Hinter(Suite):
         return self._conformity(self.parser)
 
     @cached_property
-    def second_conformity(self) -> Conformity | None:
-        """The check by the second parser, where two must agree."""
-        return self._conformity(self.second) if self.invariant == "agreed" else None
+    def checks(self) -> tuple[Conformity, ...]:
+        """The checks that decide mutants: none, one, or one a parser where two must agree."""
+        if self.invariant == "none":
+            return ()
+        second = self._conformity(self.second) if self.invariant == "agreed" else None
+        return tuple(check for check in (self.conformity, second) if check is not None)
 
     def _conformity(self, parser: Parser | None) -> Conformity | None:
         compared = (POS,) if self.invariant == "pos" else (POS, DEPENDENCY)
@@ -135,10 +138,8 @@ class Hinter(Suite):
         """Yield each document with any term, then its mutants, valid or discarded with a reason."""
         while batch := list(islice(documents, BATCH_DOCUMENTS)):
             prepared = self._prepare(batch)
-            for number, conformity in enumerate((self.conformity, self.second_conformity)):
-                invariants = [each.invariants[number] for each in prepared if len(each.invariants) > number]
-                if conformity is not None:
-                    _decide(conformity, invariants)
+            for number, conformity in enumerate(self.checks):
+                _decide(conformity, [each.invariants[number] for each in prepared])
             for each in prepared:
                 yield from each.cases(self.order)
 
@@ -152,15 +153,12 @@ class Hinter(Suite):
     def _prepare(self, batch: Sequence[Document]) -> list[_Prepared]:
         matched = [_Matched(document, self.lexicon.find(document.text)) for document in batch]
         matched = [match for match in matched if match.occurrences]
-        if self.conformity is not None:
-            for match in matched:
-                match.spans = self.conformity.split(match.document.text)
         if self.resolver is not None:
             return self._recast(matched, self.resolver)
-        if self.conformity is not None:
-            tags = self.conformity.tags(place for match in matched for _, place in match.untagged())
+        if (first := self.conformity) is not None:
+            tags = first.tags(place for match in matched for _, place in match.untagged(first))
             for match in matched:
-                match.tags = {offset: tags[place] for offset, place in match.untagged()}
+                match.tags = {offset: tags[place] for offset, place in match.untagged(first)}
         return [self._by_pair(match, match.tags.get, ()) for match in matched]
 
     def _recast(self, matched: Sequence[_Matched], resolver: Resolver) -> list[_Prepared]:
@@ -204,11 +202,9 @@ class Hinter(Suite):
         counts = {name: len(of_attribute) for name, of_attribute in distinct.items()}
         size = sampling.sizes(counts, self.order, self.max_pairs, self.max_mutants)
         chosen = sampling.draw(distinct, size, f"{self.seed}/{document.id}")
-        checks = () if self.invariant == "none" else (self.conformity, self.second_conformity)
         invariants = [
-            DocumentInvariant(document.text, conformity.split(document.text), chosen, self.order, conformity)
-            for conformity in checks
-            if conformity is not None
+            DocumentInvariant(document.text, match.spans(check), chosen, self.order, check)
+            for check in self.checks
         ]
         return _Prepared(document, chosen, [*left, *((v, DUPLICATE) for v in duplicates)], invariants)
 
@@ -230,16 +226,23 @@ class _Matched:
 
     document: Document
     occurrences: Occurrences
-    spans: Sequence[Span] = ()
     tags: Mapping[int, str | None] = field(default_factory=dict)
+    splits: dict[str, Sequence[Span]] = field(default_factory=dict)
 
-    def untagged(self) -> Iterator[tuple[int, tuple[str, int]]]:
+    def spans(self, conformity: Conformity) -> Sequence[Span]:
+        """Return the spans of the sentences by the parser of ``conformity``, which splits the text once."""
+        parser = conformity.parser.name
+        if parser not in self.splits:
+            self.splits[parser] = conformity.split(self.document.text)
+        return self.splits[parser]
+
+    def untagged(self, conformity: Conformity) -> Iterator[tuple[int, tuple[str, int]]]:
         """Yield the offset of each ambiguous pronoun, with its sentence and the offset in it."""
-        text = self.document.text
+        text, spans = self.document.text, self.spans(conformity)
         for offset in ambiguous(self.occurrences):
-            index = containing(self.spans, offset, offset + 1)
+            index = containing(spans, offset, offset + 1)
             if index is not None:
-                start, end = self.spans[index]
+                start, end = spans[index]
                 yield offset, (text[start:end], offset - start)
 
 
