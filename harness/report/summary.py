@@ -246,6 +246,9 @@ class Summary(Plain):
     task: str = Field(description="What the model was asked to do.")
     model: str = Field(description="The system under test.")
     parser: str | None = Field(description="What parsed the texts.")
+    second_parser: str | None = Field(
+        None, description="The parser that must pass a mutant, too; null if one decides."
+    )
     nouns: Nouns = Field(Nouns(), description="What the suite's cases and groups are called.")
     attributes: tuple[str, ...] | None = Field(None, description="The attributes that were varied.")
     order: int | None = Field(None, description="The maximum number of attributes changed at once.")

@@ -26,7 +26,8 @@ REASON_WORDS = {
     "sentences": "with a different number of sentences",
     "pos": "with different parts of speech",
     "dependency": "with a different grammatical structure",
-    "parsers-disagree": "that only one of the parsers passes",
+    "first-parser-only": "that only the first parser passes",
+    "second-parser-only": "that only the second parser passes",
 }
 LEFT_WORDS = {
     "not-a-person": "left: it does not describe a person",

@@ -13,12 +13,8 @@ from collections.abc import Iterator, Sequence
 
 from harness.errors import ParserError
 from harness.language.parse import Parse, Parser, Split
-from harness.language.parsers.spacy_parser import (
-    SpacyParser,
-    another_pipeline,
-    default_pipeline,
-    installed_pipelines,
-)
+from harness.language.parsers.pipelines import another_pipeline, default_pipeline, installed_pipelines
+from harness.language.parsers.spacy_parser import SpacyParser
 from harness.language.parsers.stanza_parser import StanzaParser
 
 __all__ = [

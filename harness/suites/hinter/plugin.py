@@ -48,7 +48,8 @@ class HinterOptions(Options):
         description="What a mutant must have in common with its original; agreed: by two parsers.",
     )
     second_parser: str | None = Field(
-        default=None, description="The second parser of --invariant agreed [another English spaCy pipeline]."
+        default=None,
+        description="The second parser of --invariant agreed [the most accurate other spaCy one].",
     )
     consistency: Literal["person", "word"] = Field(
         default="person",
@@ -71,9 +72,10 @@ def make(options: HinterOptions, kit: Kit) -> Suite:
     dictionaries = _lexicon(options)
     order = options.order or USUAL_ORDER
     _fits(options, order, tuple(dictionaries.attributes))
+    parser = kit.parser(options.parser)
     return Hinter(
         dictionaries,
-        kit.parser(options.parser),
+        parser,
         order,
         max_pairs=options.max_pairs,
         max_mutants=options.max_mutants_per_document,
@@ -81,25 +83,29 @@ def make(options: HinterOptions, kit: Kit) -> Suite:
         invariant=options.invariant,
         include_discarded=options.include_discarded,
         verdicts=VerdictCache(kit.cache / DEFAULT.name),
-        second=_second(options, kit),
+        second=_second(options, kit, parser),
         resolver=_resolver(options),
         consistency=options.consistency,
         meaning=options.meaning,
     )
 
 
-def _second(options: HinterOptions, kit: Kit) -> Parser | None:
-    """Return the second parser where two must agree. Raises ``ParserError`` and ``ConfigError``."""
+def _second(options: HinterOptions, kit: Kit, first: Parser | None) -> Parser | None:
+    """Return the parser that must agree with ``first``, None if it need not agree with any.
+
+    Raises ``ParserError`` and ``ConfigError``.
+    """
     if options.invariant != "agreed":
         if options.second_parser is not None:
             raise ConfigError("hinter.second_parser: only invariant 'agreed' has a second parser")
         return None
+    if first is None or options.second_parser == "none":
+        raise ConfigError("hinter.invariant: 'agreed' needs two parsers, not none")
     from harness.language.parsers import another_pipeline
 
-    first = kit.parser(options.parser)
-    second = kit.parser(options.second_parser or f"spacy:{another_pipeline(first.name if first else '')}")
-    if first is None or second is None or first.name == second.name:
-        raise ConfigError("hinter.invariant: 'agreed' needs two different parsers")
+    second = kit.parser(options.second_parser or f"spacy:{another_pipeline(first.name)}")
+    if second is not None and second.name == first.name:
+        raise ConfigError(f"hinter.second_parser: {second.name} is the first parser, too: name another one")
     return second
 
 
@@ -168,13 +174,14 @@ def for_sample(options: HinterOptions) -> HinterOptions:
 
 
 def checks(options: HinterOptions, kit: Kit) -> Iterator[Check]:
-    """Yield a check that the parser parses a sentence, and one that shows the sizes of the lexicon."""
-    yield Check("parser", lambda: _tagged(options, kit))
+    """Yield checks that the parsers parse a sentence, and one that shows the sizes of the lexicon."""
+    yield Check("parser", lambda: _tagged(kit.parser(options.parser)))
+    if options.invariant == "agreed":
+        yield Check("second parser", lambda: _tagged(_second(options, kit, kit.parser(options.parser))))
     yield Check("lexicon", lambda: _sizes(options))
 
 
-def _tagged(options: HinterOptions, kit: Kit) -> str:
-    parser = kit.parser(options.parser)
+def _tagged(parser: Parser | None) -> str:
     if parser is None:
         return "none (the invariant is off)"
     return f"{parser.name} ({' '.join(parser.parse(['She thanked him.'])[0].pos)})"

@@ -28,9 +28,8 @@ from harness.language.surface import containing
 from harness.plugins import Figures, Nouns, Suite
 from harness.suites import oracle
 from harness.suites.hinter import exhibits, sampling
+from harness.suites.hinter.agreement import AgreedInvariant, Agreement
 from harness.suites.hinter.conformity import Conformity, Kept
-from harness.suites.hinter.exhibits import PARSERS_DISAGREE
-from harness.suites.hinter.invariant import DocumentInvariant
 from harness.suites.hinter.mutation import (
     Mutation,
     Occurrences,
@@ -107,10 +106,12 @@ class Hinter(Suite):
     @property
     def settings(self) -> JsonObject:
         """What the summary records about the mutants."""
+        second: JsonObject = {} if self.second is None else {"second_parser": self.second.name}
         return {
             "attributes": list(self.lexicon.attributes),
             "order": self.order,
             "invariant": self.invariant if self.parser else "none",
+            **second,
             "consistency": self.consistency if self.resolver else "word",
             "meaning": self.meaning if self.resolver else "off",
             "max_pairs": self.max_pairs,
@@ -123,12 +124,10 @@ class Hinter(Suite):
         return self._conformity(self.parser)
 
     @cached_property
-    def checks(self) -> tuple[Conformity, ...]:
-        """The checks that decide mutants: none, one, or one a parser where two must agree."""
-        if self.invariant == "none":
-            return ()
-        second = self._conformity(self.second) if self.invariant == "agreed" else None
-        return tuple(check for check in (self.conformity, second) if check is not None)
+    def agreement(self) -> Agreement:
+        """The checks by the parsers that must pass a mutant."""
+        checks = () if self.invariant == "none" else (self.conformity, self._conformity(self.second))
+        return Agreement(tuple(check for check in checks if check is not None))
 
     def _conformity(self, parser: Parser | None) -> Conformity | None:
         compared = (POS,) if self.invariant == "pos" else (POS, DEPENDENCY)
@@ -138,8 +137,7 @@ class Hinter(Suite):
         """Yield each document with any term, then its mutants, valid or discarded with a reason."""
         while batch := list(islice(documents, BATCH_DOCUMENTS)):
             prepared = self._prepare(batch)
-            for number, conformity in enumerate(self.checks):
-                _decide(conformity, [each.invariants[number] for each in prepared])
+            self.agreement.decide([each.invariant for each in prepared])
             for each in prepared:
                 yield from each.cases(self.order)
 
@@ -148,7 +146,7 @@ class Hinter(Suite):
 
     def figures(self, tables: Tables) -> Figures:
         """Return the counts of mutants that the summary holds beside the results."""
-        return exhibits.figures(tables, tuple(self.lexicon.attributes))
+        return exhibits.figures(tables, tuple(self.lexicon.attributes), self.agreement.parsers)
 
     def _prepare(self, batch: Sequence[Document]) -> list[_Prepared]:
         matched = [_Matched(document, self.lexicon.find(document.text)) for document in batch]
@@ -202,22 +200,8 @@ class Hinter(Suite):
         counts = {name: len(of_attribute) for name, of_attribute in distinct.items()}
         size = sampling.sizes(counts, self.order, self.max_pairs, self.max_mutants)
         chosen = sampling.draw(distinct, size, f"{self.seed}/{document.id}")
-        invariants = [
-            DocumentInvariant(document.text, match.spans(check), chosen, self.order, check)
-            for check in self.checks
-        ]
-        return _Prepared(document, chosen, [*left, *((v, DUPLICATE) for v in duplicates)], invariants)
-
-
-def _decide(conformity: Conformity, invariants: Sequence[DocumentInvariant]) -> None:
-    """Decide the sentences of a batch of documents in rounds, all sentences of a round at once."""
-    asking = list(invariants)
-    while asking:
-        needed = [invariant.needed() for invariant in asking]
-        asking = [invariant for invariant in asking if not invariant.done]
-        reasons = conformity.reasons(pair for pairs in needed for pair in pairs)
-        for invariant in asking:
-            invariant.take(reasons)
+        invariant = self.agreement.invariant(document.text, match.spans, chosen, self.order)
+        return _Prepared(document, chosen, [*left, *((v, DUPLICATE) for v in duplicates)], invariant)
 
 
 @dataclass(slots=True)
@@ -248,12 +232,12 @@ class _Matched:
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
-    """A document with the variations that apply to it and the invariants of its mutants, one a parser."""
+    """A document with the variations that apply to it and the invariant of its mutants."""
 
     document: Document
     variations: Variations
     left: Sequence[_Left]
-    invariants: Sequence[DocumentInvariant]
+    invariant: AgreedInvariant
 
     def cases(self, order: int) -> Iterator[Case]:
         yield self._case("original", (), self.document.text, None)
@@ -261,7 +245,7 @@ class _Prepared:
             yield self._case("atomic", (variation,), mutant(self.document.text, (variation,)), why)
         for mutation in mutations(self.variations, order):
             text = mutant(self.document.text, mutation)
-            reason = _agreed([invariant.reason(mutation, text) for invariant in self.invariants])
+            reason = self.invariant.reason(mutation, text)
             yield self._case("atomic" if len(mutation) == 1 else "intersectional", mutation, text, reason)
 
     def _case(self, role: Role, mutation: Mutation, text: str, reason: str | None) -> Case:
@@ -278,13 +262,6 @@ class _Prepared:
             reason=reason,
             weight=prod(v.weight for v in mutation),
         )
-
-
-def _agreed(reasons: Sequence[str | None]) -> str | None:
-    """Return the reason to discard a mutant: the first parser's, or that the parsers disagree."""
-    if not reasons or not any(reasons):
-        return None
-    return reasons[0] if all(reasons) else PARSERS_DISAGREE
 
 
 def _same_person(mutation: Mutation) -> dict[str, str]:
