@@ -9,6 +9,7 @@ from harness.core import Document, Span
 from harness.language.entities import Entity, Resolution
 from harness.language.mentions import pronoun_slot
 from harness.language.parsed_text import ParsedText
+from harness.language.people import people
 from harness.language.persons import Mention
 from harness.suites.biasfinder.gender_nouns import MARKED, PRONOUN_KINDS, TITLES, GenderNouns
 from harness.suites.biasfinder.rejections import doubt
@@ -34,8 +35,12 @@ def template(document: Document, resolution: Resolution, nouns: GenderNouns) -> 
         if mention.title and _title_kind(reading, mention.title, nouns) is None:
             return Refusal("gendered-word", reading.text[slice(*mention.title)])
         slots += [*of_mention, *_among(reading, mention, nouns)]
+    telling = people().facts["gender"]
+    sentences = {reading.tokens[mention.head].sentence for mention in person.mentions}
     for index, token in enumerate(reading.tokens):
-        if reading.lower(index) in MARKED and token.tag[:2] == "JJ":
+        word = reading.lower(index)
+        near = token.sentence in sentences and word in telling
+        if near or (word in MARKED and token.tag[:2] == "JJ"):
             return Refusal("gendered-word", reading.word(index))
     return cut(document, "gender", slots) if slots else Refusal("no-person")
 
@@ -59,7 +64,7 @@ def the_person(resolution: Resolution, nouns: GenderNouns) -> Entity | Refusal:
     certain = person.person and any(_proves(reading, m) for m in person.mentions)
     if not certain or len(person.genders) > 1:
         return Refusal("unclear", ", ".join(reading.text[m.start : m.end] for m in person.mentions))
-    against = doubt(reading, person)
+    against = doubt(resolution, person)
     return Refusal("unclear", reading.text[slice(*against)]) if against else person
 
 

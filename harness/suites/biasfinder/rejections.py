@@ -10,12 +10,14 @@ from collections.abc import Iterator
 from itertools import chain, pairwise
 
 from harness.core import Span
-from harness.language.entities import Entity
+from harness.language.antecedents import SUBJECTS
+from harness.language.entities import Entity, Resolution
 from harness.language.mentions import pronoun_slot
 from harness.language.parsed_text import ParsedText
 from harness.language.people import people
-from harness.language.person_names import left_over, strangers
+from harness.language.person_names import left_over, quotations, strangers
 from harness.language.persons import Mention
+from harness.language.surface import begins_sentence
 
 # Words that a pronoun in the same sentence may refer to: *everyone should see this once in his life*.
 EACH = frozenset("everyone everybody anyone anybody nobody each every whoever".split())  # noqa: SIM905
@@ -25,13 +27,17 @@ WORKS = frozenset(
     """version versions adaptation adaptations remake remakes retelling story tale film movie book novel
     series show episode episodes sequel prequel reminiscent""".split()  # noqa: SIM905
 )
+_OR_BEFORE = re.compile(r"(?:\bor\s|[/(])$", re.IGNORECASE)
+_OR_AFTER = re.compile(r"\s?/|\sor\b", re.IGNORECASE)
+_CHRISTENED = re.compile(r"\s+(?:(?:named|called|nicknamed|dubbed)\b|[\"'“‘]+[^\W\d_a-z])")
 _NO_NAME = re.compile(r"[^\w\s.'’-]|['’]s\b|\d")
 QUOTES = "\"'“”‘’"
 INVOKED = frozenset({"jesus", "christ", "god", "lord"})
 
 
-def doubt(reading: ParsedText, person: Entity) -> Span | None:
+def doubt(resolution: Resolution, person: Entity) -> Span | None:
     """Return the words that suggest ``person`` is not the only person, or no person; None if none do."""
+    reading = resolution.reading
     doubts = chain(
         strangers(reading, person.mentions),
         left_over(reading, person.mentions),
@@ -39,6 +45,10 @@ def doubt(reading: ParsedText, person: Entity) -> Span | None:
         _characters(reading, person),
         _coordinated(reading, person),
         _unmatched(reading, person),
+        _unclear(resolution, person),
+        _either(reading, person),
+        _in_titles(reading, person),
+        _christened(reading, person),
         *(_no_name(reading, m, len(person.mentions)) for m in person.mentions if m.kind == "name"),
     )
     return next(doubts, None)
@@ -50,7 +60,7 @@ def _one_by_one(reading: ParsedText, person: Entity) -> Iterator[Span]:
     for head in (h for h in pronouns if pronoun_slot(reading, h) != "accusative"):
         sentence, index = reading.tokens[head].sentence, head - 1
         while index >= 0 and reading.tokens[index].sentence == sentence:
-            if reading.lower(index) in EACH:
+            if reading.lower(index) in EACH | INVOKED:
                 yield reading.tokens[index].start, reading.tokens[index].end
             index -= 1
 
@@ -84,6 +94,56 @@ def _listed(reading: ParsedText, index: int) -> bool:
         return False
     rest = [word for word in following[1:] if word not in ("my", "his", "her", "the", "a", "and")]
     return bool(rest) and (rest[0] in ("i", "me") or people().person(rest[0]))
+
+
+def _unclear(resolution: Resolution, person: Entity) -> Iterator[Span]:
+    """Yield pronouns that may refer to another person mentioned: *the boss wipes the blood off his glasses*.
+
+    The subject of a pronoun's own sentence is whom it refers to, unless a rival is a subject in it, too.
+    """
+    for mention in person.mentions:
+        rivals = [resolution.entities[i] for i in resolution.rivals.get(mention.head, ())]
+        leading = _heads(resolution.reading, person, mention)
+        if rivals and not (leading and not any(_heads(resolution.reading, r, mention) for r in rivals)):
+            yield mention.start, mention.end
+
+
+def _heads(reading: ParsedText, entity: Entity, pronoun: Mention) -> bool:
+    """Return whether ``entity`` is a subject before ``pronoun`` in its sentence."""
+    sentence = reading.tokens[pronoun.head].sentence
+    return any(
+        m.head < pronoun.head
+        and reading.tokens[m.head].sentence == sentence
+        and reading.tokens[m.head].dep in SUBJECTS
+        for m in entity.mentions
+    )
+
+
+def _either(reading: ParsedText, person: Entity) -> Iterator[Span]:
+    """Yield pronouns for a person of any gender: *he or she*, *s/he*."""
+    for mention in person.mentions:
+        around = reading.text[max(0, mention.start - 4) : mention.start], reading.text[mention.end :][:4]
+        if mention.kind == "pronoun" and (_OR_BEFORE.search(around[0]) or _OR_AFTER.match(around[1])):
+            yield mention.start, mention.end
+
+
+def _in_titles(reading: ParsedText, person: Entity) -> Iterator[Span]:
+    """Yield nouns in a title: *"Tank Girl" is fun*, *the film The Invisible Man*."""
+    quoted = quotations(reading.text)
+    for mention in person.mentions:
+        token = reading.tokens[mention.head]
+        inside = any(low <= token.start < high for low, high in quoted)
+        opens = begins_sentence(reading.text, token.start)
+        titled = reading.word(mention.head).istitle() and not opens
+        if mention.kind == "nominal" and (inside or titled):
+            yield mention.start, mention.end
+
+
+def _christened(reading: ParsedText, person: Entity) -> Iterator[Span]:
+    """Yield nouns with a name that is not exchanged: *my next daughter "Adelaide"*, *a girl named Nikita*."""
+    for mention in person.mentions:
+        if mention.kind == "nominal" and _CHRISTENED.match(reading.text, reading.tokens[mention.head].end):
+            yield mention.start, mention.end
 
 
 def _unmatched(reading: ParsedText, person: Entity) -> Iterator[Span]:
