@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from harness.core import Document, Span
 from harness.language.entities import Entity, Resolution
@@ -15,6 +15,7 @@ from harness.suites.biasfinder.gender_nouns import MARKED, PRONOUN_KINDS, TITLES
 from harness.suites.biasfinder.rejections import doubt
 from harness.suites.biasfinder.templates import Kind, Refusal, Slot, Template, cut
 
+GROUPS = frozenset({"group", "bunch", "gang", "band", "team", "pair", "trio"})
 PARTITIVES = frozenset({"one", "kind", "sort", "type", "part"})
 
 
@@ -35,14 +36,32 @@ def template(document: Document, resolution: Resolution, nouns: GenderNouns) -> 
         if mention.title and _title_kind(reading, mention.title, nouns) is None:
             return Refusal("gendered-word", reading.text[slice(*mention.title)])
         slots += [*of_mention, *_among(reading, mention, nouns)]
+    if slots and (word := _contradicted(reading, person, nouns, slots)):
+        return Refusal("gendered-word", reading.word(word))
+    return cut(document, "gender", slots) if slots else Refusal("no-person")
+
+
+def _contradicted(
+    reading: ParsedText, person: Entity, nouns: GenderNouns, slots: Sequence[Slot]
+) -> int | None:
+    """Return a word that would tell the former gender: *bearded*, *pregnant*, *this group of boys*."""
     telling = people().facts["gender"]
-    sentences = {reading.tokens[mention.head].sentence for mention in person.mentions}
+    near = {reading.tokens[mention.head].sentence for mention in person.mentions}
+    starts = {slot.start for slot in slots}
     for index, token in enumerate(reading.tokens):
         word = reading.lower(index)
-        near = token.sentence in sentences and word in telling
-        if near or (word in MARKED and token.tag[:2] == "JJ"):
-            return Refusal("gendered-word", reading.word(index))
-    return cut(document, "gender", slots) if slots else Refusal("no-person")
+        if (word in MARKED and token.tag[:2] == "JJ") or (token.sentence in near and word in telling):
+            return index
+        if word in nouns and token.start not in starts and _group(reading, index):
+            return index
+    return None
+
+
+def _group(reading: ParsedText, noun: int) -> bool:
+    """Return whether a gender noun tells who belongs to a group: *this group of boys*."""
+    token = reading.tokens[noun]
+    above = reading.tokens[token.head].head
+    return token.dep == "pobj" and reading.lower(token.head) == "of" and reading.lower(above) in GROUPS
 
 
 def the_person(resolution: Resolution, nouns: GenderNouns) -> Entity | Refusal:
