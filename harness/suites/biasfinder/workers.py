@@ -24,7 +24,8 @@ COMPLEMENTS = frozenset(
 )  # the writer of three novels is no butcher of three novels
 DESCENT = frozenset("age breed descent faith kind origin race sort".split())  # noqa: SIM905
 THINGS = frozenset("it this that these which what here there".split())  # noqa: SIM905
-BROADCASTS = frozenset("tv television series show network episode".split())  # noqa: SIM905
+FAVORITE = frozenset({"favorite", "favourite"})
+BROADCASTS = frozenset("tv television serie series show network episode season".split())  # noqa: SIM905
 INDEFINITE = frozenset({"a", "an", "another", "some"})
 _JOINED = re.compile(r"[-/&’'\"“”«»‘]")
 
@@ -58,9 +59,8 @@ def objection(resolution: Resolution, worker: Worker, linked: Collection[int]) -
 def _of_thing(reading: ParsedText, worker: Worker) -> bool:
     """Return whether the noun describes a thing: *it's the ultimate judge*, *a TV pilot*."""
     token = reading.tokens[worker.head]
-    below = {reading.lower(child) for child in reading.children[worker.head]}
-    if reading.lower(worker.head) == "pilot" and (
-        below & BROADCASTS or _follows(reading, worker, BROADCASTS)
+    if reading.lower(worker.head) == "pilot" and any(
+        reading.lower(i).removesuffix("s") in BROADCASTS for i in range(len(reading.tokens))
     ):
         return True
     if token.dep not in ("attr", "acomp", "oprd"):
@@ -73,10 +73,6 @@ def _thing(reading: ParsedText, subject: int) -> bool:
     word = reading.lower(subject)
     common = reading.tokens[subject].tag in ("NN", "NNS")
     return word in THINGS or (common and not people().person(word))
-
-
-def _follows(reading: ParsedText, worker: Worker, words: Collection[str]) -> bool:
-    return worker.head + 1 < len(reading.tokens) and reading.lower(worker.head + 1) in words
 
 
 def _bare(reading: ParsedText, worker: Worker) -> bool:
@@ -129,7 +125,9 @@ def _adjective_list(reading: ParsedText, worker: Worker) -> bool:
 
 
 def _completed(reading: ParsedText, head: int) -> bool:
-    """Return whether the noun needs what follows: *the writer of children's books*."""
+    """Return whether the noun needs the words around it: *the writer of novels*, *my favorite writer*."""
+    if any(reading.lower(c) in FAVORITE or reading.tokens[c].tag == "JJS" for c in reading.children[head]):
+        return True
     follows = head + 1
     if follows == len(reading.tokens) or reading.lower(follows) not in COMPLEMENTS:
         return False
