@@ -166,9 +166,10 @@ def _same_noun(reading: ParsedText, mention: Mention, chains: Sequence[Chain]) -
 
 
 def _alike(reading: ParsedText, noun: int, other: int) -> bool:
-    """Return whether the adjectives of two nouns may describe one person: no two sets without a common word."""
+    """Return whether the adjectives of two nouns may describe one person: one has none, or both share one."""
+    told = ("amod", "compound")
     sets = [
-        {reading.lower(c) for c in reading.children[i] if reading.tokens[c].dep in ("amod", "compound")}
+        {reading.lower(c) for c in reading.children[i] if reading.tokens[c].dep in told}
         for i in (noun, other)
     ]
     return not all(sets) or bool(sets[0] & sets[1])

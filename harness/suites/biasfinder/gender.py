@@ -16,6 +16,7 @@ from harness.suites.biasfinder.rejections import doubt
 from harness.suites.biasfinder.templates import Kind, Refusal, Slot, Template, cut
 
 GROUPS = frozenset({"group", "bunch", "gang", "band", "team", "pair", "trio"})
+ACTRESSES = frozenset({"actress", "actresses", "heroine", "heroines", "starlet", "starlets"})
 PARTITIVES = frozenset({"one", "kind", "sort", "type", "part"})
 
 
@@ -44,15 +45,19 @@ def template(document: Document, resolution: Resolution, nouns: GenderNouns) -> 
 def _contradicted(
     reading: ParsedText, person: Entity, nouns: GenderNouns, slots: Sequence[Slot]
 ) -> int | None:
-    """Return a word that would tell the former gender: *bearded*, *pregnant*, *this group of boys*."""
+    """Return a word that would tell the former gender: *bearded*, *(Mrs. Stark)*, *this group of boys*."""
     telling = people().facts["gender"]
     near = {reading.tokens[mention.head].sentence for mention in person.mentions}
     starts = {slot.start for slot in slots}
+    roles = ACTRESSES if "female" in person.genders else frozenset()
     for index, token in enumerate(reading.tokens):
         word = reading.lower(index)
         if (word in MARKED and token.tag[:2] == "JJ") or (token.sentence in near and word in telling):
             return index
-        if word in nouns and token.start not in starts and _group(reading, index):
+        titled = word.rstrip(".") in TITLES and reading.word(index).istitle()
+        if token.start not in starts and (
+            titled or word in roles or (word in nouns and _group(reading, index))
+        ):
             return index
     return None
 

@@ -6,36 +6,27 @@ A doubtful text is rejected: one template fewer is better than a wrong one.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import chain, pairwise
 
 from harness.core import Span
-from harness.language.antecedents import REACH, SUBJECTS
+from harness.language.antecedents import SUBJECTS
 from harness.language.entities import Entity, Resolution
 from harness.language.mentions import pronoun_slot
 from harness.language.parsed_text import ParsedText
 from harness.language.people import people
-from harness.language.person_names import NAME_TAGS, left_over, quotations, strangers
+from harness.language.person_names import left_over, quotations, strangers
 from harness.language.persons import Mention
 from harness.language.surface import begins_sentence
+from harness.suites.biasfinder import name_doubts
 
 # Words that a pronoun in the same sentence may refer to: *everyone should see this once in his life*.
 EACH = frozenset("everyone everybody anyone anybody nobody each every whoever".split())  # noqa: SIM905
 CHARACTERS = frozenset({"character", "characters", "someone", "somebody"})
-# A name after one of these and *of* is a work's title: *the 2000 version of Lorna Doone*.
-WORKS = frozenset(
-    """version versions adaptation adaptations remake remakes retelling story tale film movie book novel
-    series show episode episodes sequel prequel reminiscent""".split()  # noqa: SIM905
-)
 _OR_BEFORE = re.compile(r"(?:\bor\s|[/(])$", re.IGNORECASE)
 _OR_AFTER = re.compile(r"\s?/|\sor\b", re.IGNORECASE)
 _CHRISTENED = re.compile(r"\s+(?:(?:named|called|nicknamed|dubbed)\b|[\"'“‘]+[^\W\d_a-z])")
-_NO_NAME = re.compile(r"[^\w\s.'’-]|['’]s\b|\d")
-PLACED = frozenset({"GPE", "LOC", "DATE", "TIME", "NORP", "CARDINAL", "ORDINAL", "LANGUAGE", "EVENT"})
-THINGS = frozenset("it this that there everything nothing something music dialogue acting".split())  # noqa: SIM905
-SHORTEST = 3  # letters of a nickname, at least one more
-QUOTES = "\"'“”‘’"
-INVOKED = frozenset({"jesus", "christ", "god", "lord"})
+LEAST_SENTENCES = 2  # more, and how they begin is a habit
 
 
 def doubt(resolution: Resolution, person: Entity) -> Span | None:
@@ -47,15 +38,17 @@ def doubt(resolution: Resolution, person: Entity) -> Span | None:
         _one_by_one(reading, person),
         _characters(reading, person),
         _coordinated(reading, person),
-        _unmatched(reading, person),
+        name_doubts.unmatched(reading, person),
         _unclear(resolution, person),
         _either(reading, person),
         _in_titles(reading, person),
         _christened(reading, person),
-        _unnamed(reading, person),
-        _nicknames(reading, person),
+        name_doubts.unnamed(reading, person),
+        name_doubts.nicknames(reading, person),
         _animals(reading, person),
-        *(_no_name(reading, m, len(person.mentions)) for m in person.mentions if m.kind == "name"),
+        _generic(reading, person),
+        _in_lower_case(reading, person),
+        *(name_doubts.no_name(reading, m, len(person.mentions)) for m in person.mentions if m.kind == "name"),
     )
     return next(doubts, None)
 
@@ -66,7 +59,7 @@ def _one_by_one(reading: ParsedText, person: Entity) -> Iterator[Span]:
     for head in (h for h in pronouns if pronoun_slot(reading, h) != "accusative"):
         sentence, index = reading.tokens[head].sentence, head - 1
         while index >= 0 and reading.tokens[index].sentence == sentence:
-            if reading.lower(index) in EACH | INVOKED:
+            if reading.lower(index) in EACH | name_doubts.INVOKED:
                 yield reading.tokens[index].start, reading.tokens[index].end
             index -= 1
 
@@ -162,35 +155,24 @@ def _christened(reading: ParsedText, person: Entity) -> Iterator[Span]:
             yield mention.start, mention.end
 
 
-def _unnamed(reading: ParsedText, person: Entity) -> Iterator[Span]:
-    """Yield what may name a person of whom only pronouns tell: *DMX talks about his dogs*."""
-    if any(mention.kind != "pronoun" for mention in person.mentions):
-        return
-    near = {reading.tokens[m.head].sentence - back for m in person.mentions for back in range(REACH + 1)}
-    apart = {i for named in reading.named if named.label in PLACED for i in range(named.first, named.last)}
-    quoted = quotations(reading.text)
-    last = max(mention.head for mention in person.mentions)
-    for index, token in enumerate(reading.tokens[:last]):
-        if token.sentence not in near or index in apart or _within(quoted, token.start):
-            continue
-        bare = token.tag == "NN" and token.dep in SUBJECTS and not reading.children[index]
-        if token.tag in NAME_TAGS or (bare and reading.lower(index) not in THINGS):
-            yield token.start, token.end
+def _generic(reading: ParsedText, person: Entity) -> Iterator[Span]:
+    """Yield a noun for everybody: *the cruelty that man is capable of*."""
+    for mention in person.mentions:
+        alone = mention.kind == "nominal" and not reading.children[mention.head]
+        if alone and reading.lower(mention.head) in ("man", "woman"):
+            yield mention.start, mention.end
 
 
-def _within(spans: Sequence[Span], at: int) -> bool:
-    return any(low <= at < high for low, high in spans)
-
-
-def _nicknames(reading: ParsedText, person: Entity) -> Iterator[Span]:
-    """Yield the beginning of a name that stands by itself: *Hitch* for Hitchcock."""
-    names = [(m.start, m.end) for m in person.mentions if m.kind == "name"]
-    parts = {part.lower() for start, end in names for part in reading.text[start:end].split()}
-    for index, token in enumerate(reading.tokens):
-        word = reading.lower(index)
-        starts = len(word) > SHORTEST and any(part.startswith(word) for part in parts)
-        if starts and token.tag in NAME_TAGS and not _within(names, token.start):
-            yield token.start, token.end
+def _in_lower_case(reading: ParsedText, person: Entity) -> Iterator[Span]:
+    """Yield the person's first mention where sentences begin in lower case: so may unseen names."""
+    firsts = [
+        reading.word(i)
+        for i, token in enumerate(reading.tokens)
+        if i == 0 or reading.tokens[i - 1].sentence != token.sentence
+    ]
+    small = sum(word[:1].islower() for word in firsts)
+    if len(firsts) > LEAST_SENTENCES and small > len(firsts) / 2 and person.mentions[0].kind != "name":
+        yield person.mentions[0].start, person.mentions[0].end
 
 
 def _animals(reading: ParsedText, person: Entity) -> Iterator[Span]:
@@ -201,53 +183,3 @@ def _animals(reading: ParsedText, person: Entity) -> Iterator[Span]:
             same = reading.tokens[index].sentence == reading.tokens[after.head].sentence
             if same and reading.lower(index) in animals:
                 yield reading.tokens[index].start, reading.tokens[index].end
-
-
-def _unmatched(reading: ParsedText, person: Entity) -> Iterator[Span]:
-    """Yield a name that holds more than a name, and words of names that stand elsewhere, too: *Joey's(i*."""
-    spans = [(m.start, m.end) for m in person.mentions if m.kind == "name"]
-    written = {part for start, end in spans for part in re.findall(r"\w{3,}", reading.text[start:end])}
-    yield from ((start, end) for start, end in spans if _NO_NAME.search(reading.text[start:end]))
-    for part in written:
-        for match in re.finditer(rf"\b{re.escape(part)}", reading.text):
-            if part[0].isupper() and not any(low <= match.start() < high for low, high in spans):
-                yield match.span()
-
-
-def _no_name(reading: ParsedText, name: Mention, mentions: int) -> Iterator[Span]:
-    """Yield the span of a name that is a work's title, an invocation, or only part of a longer name."""
-    span = name.start, name.end
-    written = reading.text[slice(*span)]
-    around = reading.text[max(0, name.start - 1) : name.end + 1]
-    shouted = written.isupper() and len(written.split()) > 1 and not reading.text.isupper()
-    quoted = mentions == 1 and around[0] in QUOTES and around[-1] in QUOTES
-    if shouted or quoted or written.lower() in INVOKED or _of_work(reading, name) or _goes_on(reading, name):
-        yield span
-
-
-def _of_work(reading: ParsedText, name: Mention) -> bool:
-    token = reading.tokens[name.head]
-    above = reading.tokens[token.head]
-    of = token.dep == "pobj" and reading.lower(token.head) == "of" and above.head != token.head
-    is_work = any(
-        reading.lower(i) in WORKS | {"masterpiece", "classic"} for i in _predicates(reading, name.head)
-    )
-    return is_work or (of and reading.lower(above.head) in WORKS)
-
-
-def _predicates(reading: ParsedText, subject: int) -> Iterator[int]:
-    """Yield the nouns that the sentence equates with its subject: *is a film*, *is seen as a film*."""
-    token = reading.tokens[subject]
-    if token.dep not in SUBJECTS:
-        return
-    for child in reading.children[token.head]:
-        if reading.tokens[child].dep == "attr":
-            yield child
-        elif reading.lower(child) == "as":
-            yield from reading.children[child]
-
-
-def _goes_on(reading: ParsedText, name: Mention) -> bool:
-    """Return whether another capitalised proper noun follows directly: *Danny* of *Danny Glover*."""
-    after = reading.at(name.end + 1) if reading.text[name.end : name.end + 1] == " " else None
-    return after is not None and reading.word(after).istitle() and reading.tokens[after].tag == "NNP"
