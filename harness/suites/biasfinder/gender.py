@@ -52,7 +52,9 @@ def _contradicted(
     roles = ACTRESSES if "female" in person.genders else frozenset()
     for index, token in enumerate(reading.tokens):
         word = reading.lower(index)
-        if (word in MARKED and token.tag[:2] == "JJ") or (token.sentence in near and word in telling):
+        if (word in MARKED and token.tag in ("JJ", "NN", "NNP")) or (
+            token.sentence in near and word in telling
+        ):
             return index
         titled = word.rstrip(".") in TITLES and reading.word(index).istitle()
         if token.start not in starts and (
@@ -63,7 +65,9 @@ def _contradicted(
 
 
 def _group(reading: ParsedText, noun: int) -> bool:
-    """Return whether a gender noun tells who belongs to a group: *this group of boys*."""
+    """Return whether a gender noun tells who belongs to a group: *this group of boys*, *like other women*."""
+    if any(reading.lower(child) == "other" for child in reading.children[noun]):
+        return True
     token = reading.tokens[noun]
     above = reading.tokens[token.head].head
     return token.dep == "pobj" and reading.lower(token.head) == "of" and reading.lower(above) in GROUPS

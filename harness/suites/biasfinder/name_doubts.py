@@ -22,7 +22,7 @@ _NO_NAME = re.compile(r"[^\w\s.'’-]|['’]s\b|\d")
 PLACED = frozenset({"GPE", "LOC", "DATE", "TIME", "NORP", "CARDINAL", "ORDINAL", "LANGUAGE", "EVENT"})
 THINGS = frozenset("it this that there everything nothing something music dialogue acting".split())  # noqa: SIM905
 SHORTEST = 3  # letters of a nickname, at least one more
-INVOKED = frozenset({"jesus", "christ", "god", "lord"})
+INVOKED = frozenset({"jesus", "christ", "god", "lord", "moses", "oscar", "emmy", "satan"})
 QUOTES = "\"'“”‘’"
 
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Collection, Sequence
 
 from harness.core import Span
+from harness.language.antecedents import SUBJECTS
 from harness.language.entities import Resolution
 from harness.language.mentions import who_clause
 from harness.language.parsed_text import ParsedText
@@ -23,6 +24,7 @@ COMPLEMENTS = frozenset(
     {"of", "for", "to", "behind"}
 )  # the writer of three novels is no butcher of three novels
 DESCENT = frozenset("age breed descent faith kind origin race sort".split())  # noqa: SIM905
+QUALITIES = frozenset("awful bad better good great horrible lousy poor terrible worse".split())  # noqa: SIM905
 THINGS = frozenset("it this that these which what here there".split())  # noqa: SIM905
 FAVORITE = frozenset({"favorite", "favourite"})
 BROADCASTS = frozenset("tv television serie series show network episode season".split())  # noqa: SIM905
@@ -65,7 +67,10 @@ def _of_thing(reading: ParsedText, worker: Worker) -> bool:
         return True
     if token.dep not in ("attr", "acomp", "oprd"):
         return False
-    subjects = [c for c in reading.children[token.head] if reading.tokens[c].dep in ("nsubj", "nsubjpass")]
+    quality = {reading.lower(child) for child in reading.children[worker.head]} & QUALITIES
+    if quality and reading.lower(worker.head) in ("driver", "cook", "judge"):
+        return True  # he takes taxis, for he is a terrible driver
+    subjects = [c for c in reading.children[token.head] if reading.tokens[c].dep in SUBJECTS]
     return any(_thing(reading, subject) for subject in subjects) and who_clause(reading, worker.head) is None
 
 
@@ -155,6 +160,10 @@ def _another(reading: ParsedText, index: int, later: bool) -> bool:
     if reading.tokens[index].tag == "NNS":
         return False
     children = reading.children[index]
+    above = reading.tokens[index].head
+    subjects = [c for c in reading.children[above] if reading.tokens[c].dep in SUBJECTS]
+    if reading.tokens[index].dep == "attr" and not subjects:
+        return False  # she is a nurse, tired of being a nurse
     if later and any(reading.lower(child) in INDEFINITE for child in children if child < index):
         return True
     specified = ("prep", "relcl", "acl", "advmod")
