@@ -31,19 +31,23 @@ def unnamed(reading: ParsedText, person: Entity) -> Iterator[Span]:
     if any(mention.kind != "pronoun" for mention in person.mentions):
         return
     near = {reading.tokens[m.head].sentence - back for m in person.mentions for back in range(REACH + 1)}
-    apart = {i for named in reading.named if named.label in PLACED for i in range(named.first, named.last)}
+    label = {i: named.label for named in reading.named for i in range(named.first, named.last)}
     quoted = quotations(reading.text)
     last = max(mention.head for mention in person.mentions)
     for index, token in enumerate(reading.tokens[:last]):
         if (
             token.sentence not in near
-            or index in apart
+            or label.get(index) in PLACED
             or any(low <= token.start < high for low, high in quoted)
         ):
             continue
         bare = token.tag == "NN" and token.dep in SUBJECTS and not reading.children[index]
         bare = bare or _opens_before_verb(reading, index)
-        if token.tag in NAME_TAGS or (bare and reading.lower(index) not in THINGS):
+        if (
+            token.tag in NAME_TAGS
+            or label.get(index) in ("PERSON", "ORG")
+            or (bare and reading.lower(index) not in THINGS)
+        ):
             yield token.start, token.end
 
 
