@@ -85,12 +85,20 @@ def _bound(reading: ParsedText, pronoun: Mention, other: Mention) -> bool:
     if other.kind == "nominal" and other.start <= pronoun.start < other.end:
         return True
     there = reading.tokens[other.head]
+    if there.sentence == reading.tokens[pronoun.head].sentence and _owns(reading, pronoun.head, other.head):
+        return True
     if reading.lower(reading.tokens[pronoun.head].head) in PLACES:
         return False  # he locked the door behind him
     object_of = (
         _clause(reading, pronoun.head) if pronoun_slot(reading, pronoun.head) == "accusative" else None
     )
     return there.dep in SUBJECTS and there.head == object_of
+
+
+def _owns(reading: ParsedText, pronoun: int, name: int) -> bool:
+    """Return whether the pronoun owns an apposition of the name: *Craig, his guard*."""
+    above = reading.tokens[reading.tokens[pronoun].head]
+    return reading.tokens[pronoun].dep == "poss" and above.dep == "appos" and above.head == name
 
 
 def _clause(reading: ParsedText, index: int) -> int:

@@ -142,8 +142,8 @@ def _words(reading: ParsedText, mention: Mention) -> set[str]:
 def _same_noun(reading: ParsedText, mention: Mention, chains: Sequence[Chain]) -> Chain | None:
     """Return the latest chain with the same noun as a definite noun phrase, or as one of the writer's own.
 
-    None where the phrase itself specifies its referent (*the engineer next to her*). *My wife* is always the
-    same person.
+    None where the phrase itself specifies its referent (*the engineer next to her*) or is of another kind
+    (*the young man*, *the old man*). *My wife* is always the same person.
     """
     children = reading.children[mention.head]
     if any(c > mention.head and reading.tokens[c].dep in POSTMODIFIERS for c in children):
@@ -156,9 +156,23 @@ def _same_noun(reading: ParsedText, mention: Mention, chains: Sequence[Chain]) -
     for chain in reversed(chains):
         for other in chain.mentions:
             same = other.kind == "nominal" and reading.lower(other.head) == word
-            if same and (not own or own & set(map(reading.lower, reading.children[other.head]))):
+            if (
+                same
+                and _alike(reading, mention.head, other.head)
+                and (not own or own & set(map(reading.lower, reading.children[other.head])))
+            ):
                 return chain
     return None
+
+
+def _alike(reading: ParsedText, noun: int, other: int) -> bool:
+    """Return whether the adjectives of two nouns may describe one person: one has none, or both share one."""
+    told = ("amod", "compound")
+    sets = [
+        {reading.lower(c) for c in reading.children[i] if reading.tokens[c].dep in told}
+        for i in (noun, other)
+    ]
+    return not all(sets) or bool(sets[0] & sets[1])
 
 
 def _look_ahead(

@@ -16,6 +16,14 @@ from harness.language.persons import Gender, Mention, Vocabulary
 NAME_TAGS = frozenset({"NNP", "NNPS"})
 PARTICLES = frozenset("de da di du del della der den van von la le el al bin ibn ten ter".split())  # noqa: SIM905
 MISREAD_LABELS = frozenset({"NORP", "ORG", "PRODUCT"})  # labels that a small model gives to some persons
+ODD_LABELS = MISREAD_LABELS | {
+    "DATE",
+    "TIME",
+    "FAC",
+    "EVENT",
+    "ORDINAL",
+    "CARDINAL",
+}  # of a subject or possessor
 ACTING = frozenset({"nsubj", "nsubjpass", "poss"})
 OBJECTS = frozenset({"dobj", "pobj"})
 ARTICLES = frozenset({"the", "a", "an"})
@@ -55,20 +63,23 @@ def strangers(reading: ParsedText, mentions: Sequence[Mention]) -> Iterator[Span
     names = {i for m in mentions if m.kind == "name" for i in reading.between(m.start, m.end)}
     quoted = quotations(reading.text)
     lower = _common_words(reading)
+    places = frozenset[str]() if named else frozenset({"GPE", "LOC"})
     for index, token in enumerate(reading.tokens):
         entity = inside.get(index)
+        acting = token.dep in ACTING
         owner = token.dep == "poss" and index not in names  # Eva Ray's character
-        placed = token.dep in ACTING or ((entity is None or not named) and token.dep in OBJECTS)
+        placed = acting or ((entity is None or not named) and token.dep in OBJECTS)
         if token.tag not in NAME_TAGS or not (placed or _who(reading, index)):
             continue
-        if entity and entity.label == "PERSON":
+        if reading.word(index).islower() or (entity and entity.label == "PERSON"):
             stranger = (
-                token.dep in ACTING and reading.word(index).islower()
-            )  # "karl" in lower case, not recognised as a name
+                acting and reading.word(index).islower() and index not in names
+            )  # karl, no name to the parser
         else:
+            labels = ODD_LABELS | places if acting else MISREAD_LABELS
             stranger = (
                 (index not in taken or owner)
-                and (entity is None or entity.label in MISREAD_LABELS)
+                and (entity is None or entity.label in labels)
                 and reading.word(index).istitle()
                 and reading.lower(index) not in lower
                 and not any(low <= token.start < high for low, high in quoted)
@@ -193,7 +204,8 @@ def _is_person(
 
 def _common_words(reading: ParsedText) -> frozenset[str]:
     """Return the words that the text writes in lower case somewhere, with their plurals and singulars."""
-    lower = {w for i in range(len(reading.tokens)) if (w := reading.word(i)).islower()}
+    plain = (i for i, token in enumerate(reading.tokens) if token.tag not in NAME_TAGS)
+    lower = {w for i in plain if (w := reading.word(i)).islower()}
     return frozenset(lower | {w + "s" for w in lower} | {w.removesuffix("s") for w in lower})
 
 

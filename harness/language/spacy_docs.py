@@ -18,6 +18,7 @@ BATCH = 16  # texts, not sentences
 UNREAD = ("lemmatizer", "attribute_ruler")
 _CAPITALS = r"\b[^\W\d_a-z](?:['’]?[^\Wa-z])*\b"
 _SHOUTED = re.compile(rf"{_CAPITALS}(?:[^\w<>]+{_CAPITALS}){{3,}}")
+_BREAK = re.compile(r"<br ?/?>", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_](?:['’]?[^\W_])*")
 
 
@@ -39,7 +40,7 @@ class SpacyReader:
 
     def read(self, texts: Iterable[str]) -> Iterator[ParsedText]:
         """Yield the reading of each text, in order."""
-        pairs = ((lowered(text, self._names), text) for text in texts)
+        pairs = ((lowered(plain(text), self._names), text) for text in texts)
         for doc, text in self._nlp.pipe(pairs, as_tuples=True, batch_size=BATCH):
             yield reading(doc, text)
 
@@ -55,6 +56,11 @@ def reading(doc: Doc, text: str) -> ParsedText:
         )
     named = tuple(Named(entity.start, entity.end, entity.label_) for entity in doc.ents)
     return ParsedText.of(text, tuple(tokens), named)
+
+
+def plain(text: str) -> str:
+    """Return ``text`` with spaces in place of line break tags, so that *<br />His* holds the word *His*."""
+    return _BREAK.sub(lambda tag: " " * len(tag[0]), text)
 
 
 def lowered(text: str, names: Collection[str]) -> str:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from harness.core import Document, Span
 from harness.language.entities import Entity, Resolution
 from harness.language.mentions import pronoun_slot
 from harness.language.parsed_text import ParsedText
+from harness.language.people import people
 from harness.language.persons import Mention
 from harness.suites.biasfinder.gender_nouns import MARKED, PRONOUN_KINDS, TITLES, GenderNouns
 from harness.suites.biasfinder.rejections import doubt
 from harness.suites.biasfinder.templates import Kind, Refusal, Slot, Template, cut
 
+GROUPS = frozenset({"group", "bunch", "gang", "band", "team", "pair", "trio"})
+ACTRESSES = frozenset({"actress", "actresses", "heroine", "heroines", "starlet", "starlets"})
 PARTITIVES = frozenset({"one", "kind", "sort", "type", "part"})
 
 
@@ -34,10 +37,40 @@ def template(document: Document, resolution: Resolution, nouns: GenderNouns) -> 
         if mention.title and _title_kind(reading, mention.title, nouns) is None:
             return Refusal("gendered-word", reading.text[slice(*mention.title)])
         slots += [*of_mention, *_among(reading, mention, nouns)]
-    for index, token in enumerate(reading.tokens):
-        if reading.lower(index) in MARKED and token.tag[:2] == "JJ":
-            return Refusal("gendered-word", reading.word(index))
+    if slots and (word := _contradicted(reading, person, nouns, slots)):
+        return Refusal("gendered-word", reading.word(word))
     return cut(document, "gender", slots) if slots else Refusal("no-person")
+
+
+def _contradicted(
+    reading: ParsedText, person: Entity, nouns: GenderNouns, slots: Sequence[Slot]
+) -> int | None:
+    """Return a word that would tell the former gender: *bearded*, *(Mrs. Stark)*, *this group of boys*."""
+    telling = people().facts["gender"]
+    near = {reading.tokens[mention.head].sentence for mention in person.mentions}
+    starts = {slot.start for slot in slots}
+    roles = ACTRESSES if "female" in person.genders else frozenset()
+    for index, token in enumerate(reading.tokens):
+        word = reading.lower(index)
+        if (word in MARKED and token.tag in ("JJ", "NN", "NNP")) or (
+            token.sentence in near and word in telling
+        ):
+            return index
+        titled = word.rstrip(".") in TITLES and reading.word(index).istitle()
+        if token.start not in starts and (
+            titled or word in roles or (word in nouns and _group(reading, index))
+        ):
+            return index
+    return None
+
+
+def _group(reading: ParsedText, noun: int) -> bool:
+    """Return whether a gender noun tells who belongs to a group: *this group of boys*, *like other women*."""
+    if any(reading.lower(child) == "other" for child in reading.children[noun]):
+        return True
+    token = reading.tokens[noun]
+    above = reading.tokens[token.head].head
+    return token.dep == "pobj" and reading.lower(token.head) == "of" and reading.lower(above) in GROUPS
 
 
 def the_person(resolution: Resolution, nouns: GenderNouns) -> Entity | Refusal:
@@ -59,7 +92,7 @@ def the_person(resolution: Resolution, nouns: GenderNouns) -> Entity | Refusal:
     certain = person.person and any(_proves(reading, m) for m in person.mentions)
     if not certain or len(person.genders) > 1:
         return Refusal("unclear", ", ".join(reading.text[m.start : m.end] for m in person.mentions))
-    against = doubt(reading, person)
+    against = doubt(resolution, person)
     return Refusal("unclear", reading.text[slice(*against)]) if against else person
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from harness.core import Document
 from harness.language.entities import Entity, Resolution
 from harness.language.parsed_text import ParsedText
 from harness.suites.biasfinder.templates import Refusal, Slot, Template, cut
+from harness.suites.biasfinder.workers import Worker, objection
 
 # Dependents that may precede an occupation without modifying it.
 NOT_MODIFIERS = frozenset(
@@ -45,24 +46,42 @@ class Occupations:
 def template(
     document: Document, resolution: Resolution, occupations: Occupations, person: Entity | None = None
 ) -> Template | Refusal:
-    """Return the template of the first occupation in a text, of ``person`` if given, or a refusal.
+    """Return the template of the first occupation that can be exchanged, or why the first one cannot.
 
+    Where ``person`` is given, only that person's occupations count.
     A placeholder replaces the occupation with its modifiers and the article before it; mentions of the same
     person that repeat the occupation are replaced too.
     """
-    reading = resolution.reading
-    matches = list(occupations.find(reading))
+    matches = list(occupations.find(resolution.reading))
     if not matches:
         return Refusal("no-occupation")
     if person is not None:
         heads = {mention.head for mention in person.mentions}
-        of_others = reading.word(matches[0][1] - 1)
+        of_others = resolution.reading.word(matches[0][1] - 1)
         matches = [match for match in matches if match[1] - 1 in heads]
         if not matches:
             return Refusal("other-worker", of_others)
-    first = matches[0]
+    refusals: list[Refusal] = []
+    for number, match in enumerate(matches):
+        cut_out = _cut(document, resolution, match, matches[number + 1 :])
+        if isinstance(cut_out, Template):
+            return cut_out
+        refusals.append(cut_out)
+    return refusals[0]
+
+
+def _cut(
+    document: Document, resolution: Resolution, first: TokenRange, later: Sequence[TokenRange]
+) -> Template | Refusal:
+    """Return the template of the occupation ``first`` and those ``later`` ones that are the same person's."""
+    reading = resolution.reading
     words = _words(reading, first)
-    same = [f for f in matches[1:] if _words(reading, f) == words and _corefer(resolution, first, f)]
+    same = [f for f in later if _words(reading, f) == words and _corefer(resolution, first, f)]
+    linked = {head - 1 for _, head in (first, *same)}
+    for tokens in (first, *same):
+        worker = Worker(reading, _with_modifiers(reading, tokens), tokens[0], tokens[1] - 1)
+        if refusal := objection(resolution, worker, linked):
+            return refusal
     return cut(document, "occupation", [slot for f in (first, *same) for slot in _slots(reading, f)])
 
 

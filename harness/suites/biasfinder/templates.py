@@ -49,6 +49,11 @@ Reason = Literal[
     "no-pronoun",
     "no-occupation",
     "other-worker",  # the occupation is not that of the gendered person
+    "not-a-person",  # the occupation's word names no person
+    "joined",  # the occupation is tied to other words: co-writer, director/writer
+    "complement",  # what follows fits this occupation alone: the writer of three novels
+    "word-left",  # the occupation's word would stay elsewhere
+    "other-title",  # a title says a profession or a rank, too
     "overlap",
 ]
 
