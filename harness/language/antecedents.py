@@ -16,6 +16,7 @@ from harness.language.parsed_text import ParsedText
 from harness.language.persons import Gender, Mention
 
 SUBJECTS = frozenset({"nsubj", "nsubjpass"})
+CLAUSES = frozenset({"relcl", "acl", "advcl", "ccomp"})
 PLACES = frozenset("behind around beside near before after over under with".split())  # noqa: SIM905
 REACH = 2  # sentences back in which another person mentioned is a rival
 
@@ -83,7 +84,7 @@ def allowed(reading: ParsedText, pronoun: Mention, other: Mention) -> bool:
 def _bound(reading: ParsedText, pronoun: Mention, other: Mention) -> bool:
     """Return whether grammar forbids coreference: *Jake saw him*, *his mother* for *his*."""
     if other.kind == "nominal" and other.start <= pronoun.start < other.end:
-        return True
+        return not _clause_between(reading, pronoun.head, other.head)
     there = reading.tokens[other.head]
     if there.sentence == reading.tokens[pronoun.head].sentence and _owns(reading, pronoun.head, other.head):
         return True
@@ -99,6 +100,16 @@ def _owns(reading: ParsedText, pronoun: int, name: int) -> bool:
     """Return whether the pronoun owns an apposition of the name: *Craig, his guard*."""
     above = reading.tokens[reading.tokens[pronoun].head]
     return reading.tokens[pronoun].dep == "poss" and above.dep == "appos" and above.head == name
+
+
+def _clause_between(reading: ParsedText, pronoun: int, noun: int) -> bool:
+    """Return whether the pronoun is in a clause within the phrase: *a woman with a past that she hides*."""
+    for above in (pronoun, *reading.ancestors(pronoun)):
+        if above == noun:
+            return False
+        if reading.tokens[above].dep in CLAUSES:
+            return True
+    return False
 
 
 def _clause(reading: ParsedText, index: int) -> int:

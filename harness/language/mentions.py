@@ -36,7 +36,19 @@ def _pronoun(reading: ParsedText, index: int) -> Mention | None:
     token = reading.tokens[index]
     if gender is None or (reading.word(index).istitle() and _in_title(reading, index)):
         return None
+    if of_either(reading, index):
+        return None
     return Mention(token.start, token.end, "pronoun", index, gender)
+
+
+def of_either(reading: ParsedText, index: int) -> bool:
+    """Return whether a pronoun stands for either gender, as in *he or she*, *his/her*."""
+    for joint, other in ((index + 1, index + 2), (index - 1, index - 2)):
+        if 0 <= other < len(reading.tokens) and reading.lower(joint) in ("or", "/"):
+            genders = {PARADIGM_GENDER.get(paradigm(reading.lower(i)) or "") for i in (index, other)}
+            if len(genders - {None}) > 1:
+                return True
+    return False
 
 
 def _in_title(reading: ParsedText, index: int) -> bool:

@@ -1,13 +1,15 @@
 """Which persons of a text are clear: it is certain which words refer to them.
 
-Only clear persons change their gender, because all words for one person have to change together. A person is
-not clear if a pronoun has a second plausible antecedent, if a noun may take the person up again, or if a name
-or a role beside it ties the person to another's gender.
+All words for one person have to change together. A person may be mistaken for another if a pronoun has a
+second plausible antecedent or a noun may take the person up again: such persons change their gender together,
+so that whoever is meant, it is right. A person may be a stranger if a name or a role beside it ties it to
+somebody whose words are not known: such a person keeps the gender.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 
 from harness.language.antecedents import tells_of
 from harness.language.entities import Entity, Resolution
@@ -31,9 +33,27 @@ SUBJECTS = frozenset({"nsubj", "nsubjpass", "expl"})
 IMPERSONAL = frozenset({"this", "that", "it", "there"})
 
 
-def unclear(resolution: Resolution, words: People) -> frozenset[int]:
-    """Return the indices of the entities of ``resolution`` that are persons and not clear."""
-    return frozenset(_Clarity(resolution, words).doubtful())
+@dataclass(frozen=True)
+class Doubts:
+    """The indices of the entities that are persons and not clear.
+
+    ``mistakable``: it is uncertain to which of the text's persons some words refer. ``strangers``: some of
+    their words may refer to somebody else, or words for somebody else to them.
+    """
+
+    mistakable: frozenset[int]
+    strangers: frozenset[int]
+
+    @property
+    def all(self) -> frozenset[int]:
+        """All persons that are not clear."""
+        return self.mistakable | self.strangers
+
+
+def doubts(resolution: Resolution, words: People) -> Doubts:
+    """Return which persons of ``resolution`` are not clear, and why."""
+    clarity = _Clarity(resolution, words)
+    return Doubts(frozenset(clarity.mistakable()), frozenset(clarity.strangers()))
 
 
 class _Clarity:
@@ -47,37 +67,58 @@ class _Clarity:
             key=lambda pair: pair[0].start,
         )
         self._number = {m.head: n for m, n in self._mentions}
-        self._others = sorted({*self._strange(), *self._nouns(words.animals)})
-        places = (i for e in self._reading.named if e.label == "GPE" for i in range(e.first, e.last))
+        self._others = sorted({*self._unrecognised(), *self._nouns(words.animals)})
+        self._somebody = list(self._indefinite())
+        places = (
+            i
+            for e in self._reading.named
+            if e.label == "GPE"
+            for i in range(e.first, e.last)
+            if self._reading.tokens[i].dep in SUBJECTS
+        )
         self._called_she = [*places, *self._nouns(words.called_she)]
 
-    def doubtful(self) -> Iterator[int]:
-        """Yield the entities that are not clear, with repetitions."""
+    def mistakable(self) -> Iterator[int]:
+        """Yield the entities that may be each other, with repetitions."""
         for mention, number in self._mentions:
             if mention.kind == "pronoun" and mention.gender:
                 yield from self._of_pronoun(mention, number)
-            elif mention.kind == "nominal":
+            elif mention.kind == "nominal" and mention.gender:
                 yield from self._of_noun(mention, number)
-            elif mention.kind == "name" and self._acts(mention):
-                yield number
         yield from self._repeated()
+        for number, entity in self._entities.items():
+            if all(m.kind == "pronoun" for m in entity.mentions):
+                others = [*self._before(entity.mentions[0], number), *self._named_after(entity)]
+                if others or self._stranger_to(entity):
+                    yield from (number, *others)
+
+    def strangers(self) -> Iterator[int]:
+        """Yield the entities that may be somebody else, with repetitions."""
+        for mention, number in self._mentions:
+            doubtful = (
+                (mention.kind == "pronoun" and mention.gender and self._meets(mention, number))
+                or (mention.kind == "nominal" and self._unnamed(mention, number))
+                or (mention.kind == "name" and self._acts(mention))
+            )
+            if doubtful:
+                yield number
         for number, entity in self._entities.items():
             named = any(m.kind == "name" for m in entity.mentions)
             if len(entity.genders) > 1 or (named and any(left_over(self._reading, entity.mentions))):
                 yield number
-            if all(m.kind == "pronoun" for m in entity.mentions):
-                before = self._before(entity.mentions[0], number)
-                if before or self._stranger_to(entity):
-                    yield from (number, *before)
 
     def _sentence(self, mention: Mention) -> int:
         return self._reading.tokens[mention.head].sentence
 
     # Pronouns
 
+    def _bound(self, pronoun: Mention, number: int) -> bool:
+        """Return whether grammar says to whom ``pronoun`` refers."""
+        return self._reading.lower(pronoun.head) in REFLEXIVES or self._relative(pronoun, number)
+
     def _of_pronoun(self, pronoun: Mention, number: int) -> Iterator[int]:
-        """Yield the entities to which ``pronoun`` may refer if there are several, or a stranger."""
-        if self._reading.lower(pronoun.head) in REFLEXIVES or self._relative(pronoun, number):
+        """Yield the entities to which ``pronoun`` may refer if there are several, or a long way back."""
+        if self._bound(pronoun, number):
             return
         stated = self._stated(pronoun, number)
         rivals = {
@@ -85,9 +126,16 @@ class _Clarity:
             for other in self._rivals.get(pronoun.head, ())
             if other in self._entities and (self._entities[other].genders or not stated)
         }
-        if rivals or self._met(pronoun, stated) or not self._near(pronoun, number):
+        if rivals or self._met(pronoun, self._somebody) or not self._near(pronoun, number):
             yield number
             yield from rivals
+
+    def _meets(self, pronoun: Mention, number: int) -> bool:
+        """Return whether ``pronoun`` may refer to an animal, an unrecognised name or, as *she*, a country."""
+        if self._bound(pronoun, number):
+            return False
+        she = pronoun.gender == "female" and not self._stated(pronoun, number)
+        return self._met(pronoun, self._others + (self._called_she if she else []))
 
     def _stated(self, pronoun: Mention, number: int) -> bool:
         """Return whether a noun or a name has just told the gender of the person."""
@@ -106,9 +154,8 @@ class _Clarity:
             for m in self._entities[number].mentions
         )
 
-    def _met(self, pronoun: Mention, stated: bool) -> bool:
-        """Return whether an animal, an unrecognised name or, for *she*, a country is shortly before."""
-        others = self._others + (self._called_she if pronoun.gender == "female" and not stated else [])
+    def _met(self, pronoun: Mention, others: Collection[int]) -> bool:
+        """Return whether one of the tokens ``others`` is shortly before ``pronoun``."""
         return any(
             i < pronoun.head and self._sentence(pronoun) - self._reading.tokens[i].sentence <= WINDOW
             for i in others
@@ -132,7 +179,7 @@ class _Clarity:
             )
         )
 
-    def _strange(self) -> Iterator[int]:
+    def _unrecognised(self) -> Iterator[int]:
         """Yield tokens of names that were not recognised."""
         reading = self._reading
         mentions = [mention for mention, _ in self._mentions]
@@ -145,12 +192,17 @@ class _Clarity:
                 and not self._definite(index)
             ):
                 yield index
-        for index, token in enumerate(reading.tokens):
+        for index in range(len(reading.tokens)):
             word = reading.word(index)
-            of = any(reading.lower(c) == "of" for c in reading.children[index])
-            if word.lower() in SOMEBODY and token.dep in ARGUMENTS and (of or word.lower() != "one"):
-                yield index
             if index not in covered and word.istitle() and self._words.given_names.get(word.lower()):
+                yield index
+
+    def _indefinite(self) -> Iterator[int]:
+        """Yield tokens that stand for somebody who is not named: *someone*, *one of them*."""
+        for index, token in enumerate(self._reading.tokens):
+            word = self._reading.lower(index)
+            of = any(self._reading.lower(c) == "of" for c in self._reading.children[index])
+            if word in SOMEBODY and token.dep in ARGUMENTS and (of or word != "one"):
                 yield index
 
     def _definite(self, index: int) -> bool:
@@ -165,12 +217,8 @@ class _Clarity:
     # Nouns and names
 
     def _of_noun(self, mention: Mention, number: int) -> Iterator[int]:
-        """Yield the entity of a noun that may be somebody else of the text, and who that may be."""
-        if self._named_elsewhere(mention, number):
-            yield number
-        if not mention.gender and self._may_be_named(mention, number):
-            yield number
-        if mention.gender and self._resumes(mention, number):
+        """Yield the entity of a gendered noun that may be somebody else of the text, and who that may be."""
+        if self._resumes(mention, number):
             yield number
             yield from self._before(mention, number)
         if self._reading.lower(mention.head) in PLAIN:
@@ -179,6 +227,12 @@ class _Clarity:
                 near = abs(self._sentence(other) - self._sentence(mention)) <= WINDOW
                 if alike and near and its_number != number and other.gender == mention.gender:
                     yield number
+
+    def _unnamed(self, mention: Mention, number: int) -> bool:
+        """Return whether the person of a noun may have a name that is not among the mentions."""
+        return self._named_elsewhere(mention, number) or (
+            not mention.gender and self._may_be_named(mention, number)
+        )
 
     def _may_be_named(self, mention: Mention, number: int) -> bool:
         """Return whether a definite noun may be somebody named before: *Reba … the singer*."""
@@ -197,6 +251,14 @@ class _Clarity:
             for n, entity in self._entities.items()
             if n != number and entity.agrees(mention.gender) and entity.mentions[0].start < mention.start
         ]
+
+    def _named_after(self, entity: Entity) -> Iterator[int]:
+        """Yield whoever is named only after ``entity``, which is called by pronouns alone."""
+        first = entity.mentions[0]
+        for number, other in self._entities.items():
+            begins = other.mentions[0]
+            if begins.kind == "name" and begins.start > first.start and other.agrees(first.gender):
+                yield number
 
     def _resumes(self, mention: Mention, number: int) -> bool:
         """Return whether a definite noun begins an entity although it may be a person mentioned before."""
@@ -243,7 +305,8 @@ class _Clarity:
             return True
         children = [(reading.lower(c), reading.tokens[c].dep) for c in reading.children[head]]
         if any(
-            word in ("same", "also") or (dep in ("acl", "relcl") and word in PLAYED) for word, dep in children
+            word in ("same", "also", "another") or (dep in ("acl", "relcl") and word in PLAYED)
+            for word, dep in children
         ):
             return True
         names = any(m.kind == "name" and m.head < head for m, _ in self._mentions)

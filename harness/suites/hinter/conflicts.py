@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from harness.core import Span
+from harness.language.mentions import of_either
 from harness.language.people import FAMILIES
 from harness.language.person_names import NAME_TAGS
-from harness.language.persons import Gender
+from harness.language.persons import Gender, vocabulary
+from harness.language.surface import paradigm
 from harness.suites.hinter.people_text import PeopleText
 from harness.suites.hinter.persons import Person
 from harness.suites.hinter.places import Place
 
 OTHER: dict[Gender, Gender] = {"male": "female", "female": "male"}
+SPOUSES = frozenset(
+    "husband wife husbands wives spouse spouses boyfriend girlfriend fiancé fiancée married marriage".split()  # noqa: SIM905
+)
+CITIZENS = frozenset({"national", "nationals", "citizen", "citizens"})
 JOINTS = frozenset({"/", "or", "and", "&", "vs", "vs."})
 
 
@@ -32,6 +38,21 @@ def coordinated(text: PeopleText, edits: Mapping[Span, str], gender: Gender) -> 
             return True
         words = (text.reading.lower(i) for i in text.sentence(token.sentence))
         if token.tag in ("NN", "NNS") and (target.lower() in words or _relative(text, target.lower())):
+            return True
+    return False
+
+
+def left_behind(text: PeopleText, edits: Mapping[Span, str], gender: Gender) -> bool:
+    """Return whether a word of ``gender`` stays that may be for one of those who change, or their spouse."""
+    changed = {start for start, _ in edits}
+    titles = vocabulary().titles
+    for index, token in enumerate(text.reading.tokens):
+        word = text.reading.lower(index)
+        if word in SPOUSES:
+            return True
+        if paradigm(word) or token.start in changed or of_either(text.reading, index):
+            continue  # every other pronoun is a mention
+        if text.gender_at(index) == gender or titles.get(word.rstrip(".")) == gender:
             return True
     return False
 
@@ -138,3 +159,8 @@ def at_home(text: PeopleText, demonym: str) -> bool:
         if place and (word in countries or related):
             return True
     return False
+
+
+def citizen(text: PeopleText, place: Place) -> bool:
+    """Return whether a word tells somebody's citizenship, which may be another wherever they live."""
+    return place.head is not None and text.reading.lower(place.head) in CITIZENS

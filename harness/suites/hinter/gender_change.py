@@ -47,18 +47,12 @@ class GenderChange:
         """
         gender = person.gender or self._stated(places)
         generic = person.single and person.gender is None and self._text.persons.anybody
-        if (
-            gender is None
-            or generic
-            or self._text.long_legal
-            or not person.clear
-            or self._resumes(person, places)
-        ):
+        if gender is None or generic or not person.clear or self._resumes(person, places):
             return UNCLEAR
         choices: list[str | None] = [*self._choices(person, places, gender)] or [None]
         changes = [self._words(person, places, gender, choice) for choice in choices]
         words = [change for change in changes if change]
-        if not words:
+        if not words or (person.everybody and conflicts.left_behind(self._text, words[0], gender)):
             return UNCLEAR
         if conflicts.coordinated(self._text, words[0], gender):
             return COORDINATION
@@ -82,6 +76,7 @@ class GenderChange:
     ) -> Words | None:
         """Return the words that change with the person; None if one of them cannot follow."""
         words: Words = {}
+        names: dict[str, str] = {}
         for place in places:
             target = self._target(place, gender, choice)
             if target is not None:
@@ -89,7 +84,7 @@ class GenderChange:
             elif self._gender_of(place) == OTHER[gender]:
                 return None
         for mention in person.mentions:
-            of_mention = self._of_mention(mention, gender, choice)
+            of_mention = self._of_mention(mention, gender, choice, names)
             if of_mention is None:
                 return None
             words = of_mention | words
@@ -156,12 +151,17 @@ class GenderChange:
         )
         return list(dict.fromkeys(targets))
 
-    def _of_mention(self, mention: Mention, gender: Gender, choice: str | None) -> Words | None:
-        """Return what must change at one mention; None where it cannot follow."""
+    def _of_mention(
+        self, mention: Mention, gender: Gender, choice: str | None, names: dict[str, str]
+    ) -> Words | None:
+        """Return what must change at one mention; None where it cannot follow.
+
+        ``names`` has the first names exchanged so far.
+        """
         token = self._reading.tokens[mention.head]
         span = (token.start, token.end)
         if mention.kind == "name":
-            return self._of_name(mention, gender, choice)
+            return self._of_name(mention, gender, choice, names)
         about = self._text.meaning.described(span) is not None
         if mention.kind == "pronoun":
             form = pronoun(FORMS[OTHER[gender]], pronoun_slot(self._reading, mention.head))
@@ -173,7 +173,9 @@ class GenderChange:
             return {span: target} if target and self._gender_of(place) == gender else {}
         return {span: target} if target and about else None
 
-    def _of_name(self, mention: Mention, gender: Gender, choice: str | None) -> Words | None:
+    def _of_name(
+        self, mention: Mention, gender: Gender, choice: str | None, names: dict[str, str]
+    ) -> Words | None:
         text = self._text.text
         words: Words = {}
         if mention.title:
@@ -186,7 +188,10 @@ class GenderChange:
             words[mention.title] = target
         first, _, more = text[mention.start : mention.end].partition(" ")
         named = Place(self._attribute.name, first, (mention.start, mention.start + len(first)), mention.head)
-        changed = self._target(named, gender, choice) or counterpart(first, gender, text)
+        changed = self._target(named, gender, choice) or names.get(first)
+        changed = changed or counterpart(first, gender, " ".join([text, *names.values()]))
+        if changed:
+            names[first] = changed
         if changed and (more or not mention.title):  # after a title, a single name is a surname
             words[mention.start, mention.start + len(first)] = changed
         elif not mention.title and (more or not self._surname(first)):

@@ -35,9 +35,9 @@ class PeopleText:
         self.reading: ParsedText = resolution.reading
         self.text = resolution.reading.text
         self.words = words
-        self.persons = Persons(resolution, words)
         mentions = [m for entity in resolution.entities if entity.person for m in entity.mentions]
         self.meaning = Meaning.of(self.reading, mentions, words, demonyms)
+        self.persons = Persons(resolution, words, apart=not self.long_legal)
         self._anything = meaning == "off"
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from harness.language.coreference import RuleResolver
@@ -9,10 +10,11 @@ from harness.language.entities import Resolution
 from harness.language.people import People, person_vocabulary
 from harness.language.persons import Gender, Mention
 from harness.language.spacy_docs import SpacyReader
-from harness.suites.hinter.clarity import SUBJECTS, unclear
+from harness.suites.hinter.clarity import SUBJECTS, doubts
 
 RELATIVES = frozenset("sons daughters boys girls brothers sisters twins wives husbands".split())  # noqa: SIM905
 ANAPHORIC = frozenset({"such", "both", "these", "those", "other", "neither", "either"})
+ACTING = frozenset({"nsubj", "nsubjpass", "poss", "appos"})
 MODIFIERS = frozenset({"amod", "compound", "prep", "relcl", "acl"})
 
 
@@ -20,13 +22,15 @@ MODIFIERS = frozenset({"amod", "compound", "prep", "relcl", "acl"})
 class Person:
     """A single person, or a group where ``mentions`` is empty; ``key`` tells it from others of the text.
 
-    A person is ``clear`` if it is certain which words refer to it.
+    A person is ``clear`` if it is certain which words refer to it. Several persons are one where the text
+    does not tell them apart (``Persons.company``), and ``everybody`` where these are all of their gender.
     """
 
     key: str
     mentions: tuple[Mention, ...] = ()
     gender: Gender | None = None
     clear: bool = True
+    everybody: bool = False
 
     @property
     def single(self) -> bool:
@@ -41,13 +45,14 @@ def resolver(pipeline: str | None = None) -> RuleResolver:
 
 
 class Persons:
-    """The persons of one resolved text."""
+    """The persons of one resolved text; ``apart``: whether they can be told apart at all."""
 
-    def __init__(self, resolution: Resolution, words: People) -> None:
+    def __init__(self, resolution: Resolution, words: People, *, apart: bool = True) -> None:
         self._reading = resolution.reading
         self._words = words
         self._entities = resolution.entities
-        self._unclear = unclear(resolution, words)
+        self._doubts = doubts(resolution, words)
+        self._apart = apart
         self._number = {
             mention.head: number
             for number, entity in enumerate(resolution.entities)
@@ -64,10 +69,67 @@ class Persons:
         if number is not None:
             entity = self._entities[number]
             gender = next(iter(entity.genders)) if len(entity.genders) == 1 else None
-            return Person(f"person {number + 1}", entity.mentions, gender, number not in self._unclear)
+            clear = self._apart and number not in self._doubts.all
+            return Person(f"person {number + 1}", entity.mentions, gender, clear)
         if self.plural(head):
             return Person(f"group {self._reading.lower(head)}")
         return Person(f"noun {head}", clear=False)
+
+    def company(self, person: Person) -> Person:
+        """Return ``person`` with everybody else who may be the same person, as one.
+
+        Who is not clear and has no other name or noun is the same, as far as anybody can tell. In a text
+        whose persons cannot be told apart at all, everybody of a gender is one: whoever is meant by a
+        pronoun, it is right if they change together.
+        """
+        if person.clear or not person.single or person.gender is None:
+            return person
+        numbers = [
+            number
+            for number, entity in enumerate(self._entities)
+            if entity.person
+            and (
+                (entity.agrees(person.gender) and number in self._doubts.all)
+                if self._apart
+                else person.gender in entity.genders
+            )
+        ]
+        mentions = sorted((m for n in numbers for m in self._entities[n].mentions), key=lambda m: m.start)
+        if self._apart:
+            clear = self._doubts.strangers.isdisjoint(numbers) and len(self._called(mentions)) <= 1
+        else:
+            mentions = [m for m in mentions if m.gender or m.kind != "name" or self._full(m)]
+            clear = not self._nameless()
+        clear = clear and not self._groups(person.gender)
+        return Person(f"persons {person.gender}", tuple(mentions), person.gender, clear, not self._apart)
+
+    def _nameless(self) -> bool:
+        """Return whether somebody of no known gender has a first name, which may tell it to a reader."""
+        return any(
+            mention.kind == "name"
+            and self._full(mention)
+            and self._reading.tokens[mention.head].dep in ACTING
+            for entity in self._entities
+            if entity.person and not entity.genders
+            for mention in entity.mentions
+        )
+
+    def _full(self, name: Mention) -> bool:
+        """Return whether a name has several words."""
+        return " " in self._reading.text[name.start : name.end]
+
+    def _called(self, mentions: Sequence[Mention]) -> set[str]:
+        """Return by what nouns or names ``mentions`` call a person, each as one word."""
+        return {
+            self._reading.lower(m.head)
+            for m in mentions
+            if m.kind == "name" or (m.kind == "nominal" and self._reading.tokens[m.head].dep != "attr")
+        }
+
+    def _groups(self, gender: Gender) -> bool:
+        """Return whether the text has a noun for several persons of ``gender``."""
+        tokens = range(len(self._reading.tokens))
+        return any(self.plural(i) and self._words.gender(self._reading.lower(i)) == gender for i in tokens)
 
     def members(self, head: int) -> bool:
         """Return whether a plural noun may be of persons whom the text names or speaks of one by one.

@@ -111,7 +111,9 @@ class _Attribute:
             if place.head is not None:
                 person = self._text.persons.of(place.head)
                 by_person.setdefault(person.key, (person, []))[1].append(place)
-        for person, of_person in self._settled(by_person.values()):
+        persons = list(self._settled(by_person.values()))
+        yield from self._genders(persons)
+        for person, of_person in persons:
             yield from self._of_person(person, of_person)
 
     def _leave(self, reason: places.Reason, left: Sequence[Place]) -> None:
@@ -140,14 +142,23 @@ class _Attribute:
         """Return whether a term is a noun or a pronoun, whose places are one group or person each."""
         return paradigm(term) is not None or self._text.words.person(term.lower())
 
-    def _of_person(self, person: Person, its_places: Sequence[Place]) -> Iterator[Variation]:
-        gendered = [place for place in its_places if self._gender.concerns(place)]
-        if gendered:
-            changes = self._gender.change(person, gendered)
+    def _genders(self, persons: Sequence[tuple[Person, list[Place]]]) -> Iterator[Variation]:
+        """Yield the changes of gender: of each person, or of all whom the text does not tell apart."""
+        companies: dict[str, tuple[Person, list[Place]]] = {}
+        for person, its_places in persons:
+            gendered = [place for place in its_places if self._gender.concerns(place)]
+            if gendered:
+                company = self._text.persons.company(person)
+                companies.setdefault(company.key, (company, []))[1].extend(gendered)
+        for company, gendered in companies.values():
+            changes = self._gender.change(company, gendered)
             if isinstance(changes, list):
                 yield from changes
             else:
                 self._leave(changes, gendered)
+
+    def _of_person(self, person: Person, its_places: Sequence[Place]) -> Iterator[Variation]:
+        """Yield the changes that leave the gender of a person."""
         terms: dict[str, list[Place]] = {}
         for place in its_places:
             if self._others(place):
@@ -188,7 +199,8 @@ class _Attribute:
             return UNCLEAR
         if "adjective" in forms and conflicts.contrasted(text, of_term, self._found):
             return COORDINATION
-        if conflicts.at_home(text, first.term) or self._of_things(first.term):
+        tied = conflicts.at_home(text, first.term) or self._of_things(first.term)
+        if tied and not conflicts.citizen(text, first):
             return CONTRADICTION
         return None
 
