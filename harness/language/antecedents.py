@@ -93,7 +93,18 @@ def _bound(reading: ParsedText, pronoun: Mention, other: Mention) -> bool:
     object_of = (
         _clause(reading, pronoun.head) if pronoun_slot(reading, pronoun.head) == "accusative" else None
     )
-    return there.dep in SUBJECTS and there.head == object_of
+    return (there.dep in SUBJECTS and there.head == object_of) or _helped(reading, object_of, other.head)
+
+
+def _helped(reading: ParsedText, object_of: int | None, noun: int) -> bool:
+    """Return whether the noun does to the pronoun what its clause says: *a student who tries to help him*."""
+    verb = who_clause(reading, noun)
+    if verb is None or object_of is None:
+        return False
+    while object_of != verb and reading.tokens[object_of].dep in ("xcomp", "conj"):
+        object_of = reading.tokens[object_of].head
+    whose = (c for c in reading.children[verb] if reading.lower(c) == "who")
+    return object_of == verb and any(reading.tokens[c].dep in SUBJECTS for c in whose)
 
 
 def _owns(reading: ParsedText, pronoun: int, name: int) -> bool:

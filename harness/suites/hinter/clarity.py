@@ -67,7 +67,8 @@ class _Clarity:
             key=lambda pair: pair[0].start,
         )
         self._number = {m.head: n for m, n in self._mentions}
-        self._others = sorted({*self._unrecognised(), *self._nouns(words.animals)})
+        self._unrecognised = sorted(set(self._unrecognised_names()))
+        self._others = sorted({*self._unrecognised, *self._nouns(words.animals)})
         self._somebody = list(self._indefinite())
         places = (
             i
@@ -106,6 +107,22 @@ class _Clarity:
             named = any(m.kind == "name" for m in entity.mentions)
             if len(entity.genders) > 1 or (named and any(left_over(self._reading, entity.mentions))):
                 yield number
+            if not named and self._presupposed(entity) and self._name_after(entity):
+                yield number
+
+    def _presupposed(self, entity: Entity) -> bool:
+        """Return whether a text speaks of somebody as known to the reader: *he*, *this sick woman*."""
+        first = entity.mentions[0]
+        return first.kind == "pronoun" or self._definite(first.head)
+
+    def _name_after(self, entity: Entity) -> bool:
+        """Return whether a name of no known gender follows shortly after the last mention of ``entity``."""
+        last = entity.mentions[-1]
+        nameless = (m.head for m, _ in self._mentions if m.kind == "name" and not m.gender)
+        return any(
+            i > last.head and self._reading.tokens[i].sentence - self._sentence(last) <= WINDOW
+            for i in (*self._unrecognised, *nameless)
+        )
 
     def _sentence(self, mention: Mention) -> int:
         return self._reading.tokens[mention.head].sentence
@@ -179,7 +196,7 @@ class _Clarity:
             )
         )
 
-    def _unrecognised(self) -> Iterator[int]:
+    def _unrecognised_names(self) -> Iterator[int]:
         """Yield tokens of names that were not recognised."""
         reading = self._reading
         mentions = [mention for mention, _ in self._mentions]

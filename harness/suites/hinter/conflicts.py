@@ -18,7 +18,13 @@ OTHER: dict[Gender, Gender] = {"male": "female", "female": "male"}
 SPOUSES = frozenset(
     "husband wife husbands wives spouse spouses boyfriend girlfriend fiancé fiancée married marriage".split()  # noqa: SIM905
 )
-CITIZENS = frozenset({"national", "nationals", "citizen", "citizens"})
+CITIZENS = frozenset({"national", "citizen"})
+PEOPLES = frozenset(
+    {"African", "Native American", "Arab", "Jewish", "Middle Eastern", "Asian", "European", "Puerto Rican"}
+)
+"""Demonyms without a citizenship."""
+LIKE = frozenset({"another", "also", "fellow", "too"})
+RANKS = frozenset("other another only same elder younger fellow".split())  # noqa: SIM905
 JOINTS = frozenset({"/", "or", "and", "&", "vs", "vs."})
 
 
@@ -162,5 +168,23 @@ def at_home(text: PeopleText, demonym: str) -> bool:
 
 
 def citizen(text: PeopleText, place: Place) -> bool:
-    """Return whether a word tells somebody's citizenship, which may be another wherever they live."""
+    """Return whether a word tells the citizenship of one person, which may be another wherever they live."""
     return place.head is not None and text.reading.lower(place.head) in CITIZENS
+
+
+def shared(text: PeopleText, places: Sequence[Place]) -> bool:
+    """Return whether a word is said of one of several: *another Polish national*, *also a Swiss citizen*."""
+    reading = text.reading
+    return any(
+        place.head is not None and LIKE & {reading.lower(c) for c in reading.children[place.head]}
+        for place in places
+    )
+
+
+def ranked(text: PeopleText, place: Place) -> bool:
+    """Return whether a noun is one of several of its kind: *the youngest child*, *other people*."""
+    reading = text.reading
+    return place.head is not None and any(
+        (reading.lower(c) in RANKS or reading.tokens[c].tag == "JJS") and c < place.head
+        for c in reading.children[place.head]
+    )

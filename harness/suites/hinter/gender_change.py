@@ -165,7 +165,7 @@ class GenderChange:
         about = self._text.meaning.described(span) is not None
         if mention.kind == "pronoun":
             form = pronoun(FORMS[OTHER[gender]], pronoun_slot(self._reading, mention.head))
-            return {span: form} if about else {}
+            return {span: form} if about else None
         word = self._reading.lower(mention.head)
         place = Place(self._attribute.name, word, span, mention.head)
         target = self._target(place, gender, None)

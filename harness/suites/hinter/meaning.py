@@ -33,6 +33,7 @@ TEACHERS = frozenset(
 PERSONAL = frozenset(
     {"i", "we", "you", "he", "she", "they", "who", "everyone", "someone", "anyone", "nobody"}
 )
+GREETINGS = frozenset({"goodbye", "hello", "dear", "saving", "driving", "finding"})
 LEGAL_DETERMINERS = frozenset({"any", "such"})
 NOUN_TAGS = frozenset({"NN", "NNS", "NNP", "NNPS"})
 PLURAL_TAGS = frozenset({"NNS", "NNPS"})
@@ -100,10 +101,14 @@ class Meaning:
         mention = self.names[first]
         if mention.title is None or self.reading.tokens[first].start != mention.title[0]:
             return None
+        before = first - 1
         within = (
             first > 0
-            and self._capital(first - 1)
-            and self.reading.tokens[first - 1].tag in NAME_TAGS | {"UH"}
+            and self._capital(before)
+            and (
+                self.reading.tokens[before].tag in NAME_TAGS | {"UH"}
+                or self.reading.lower(before) in GREETINGS
+            )
         )
         return None if within else mention.head
 

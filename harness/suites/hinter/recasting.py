@@ -181,8 +181,10 @@ class _Attribute:
         if reason:
             self._leave(reason, of_term)
             return
+        citizen = conflicts.citizen(self._text, first)
         for exchange in exchanges:
-            yield from self._by(exchange, person, of_term, first)
+            if not (citizen and exchange.target in conflicts.PEOPLES):
+                yield from self._by(exchange, person, of_term, first)
 
     def _forbids(
         self, person: Person, of_term: Sequence[Place], first: Place, exchanges: Sequence[Exchange]
@@ -191,8 +193,11 @@ class _Attribute:
         text = self._text
         if conflicts.joined(text, of_term, {term.lower() for term in self._attribute.exchanges}):
             return COORDINATION
+        if conflicts.shared(text, of_term):
+            return UNCLEAR
         group = not person.single and first.head is not None and text.persons.anaphoric(first.head)
-        if group and any(exchange.operation == "insertion" for exchange in exchanges):
+        inserted = any(exchange.operation == "insertion" for exchange in exchanges)
+        if inserted and (group or conflicts.ranked(text, first)):
             return UNCLEAR
         forms = {exchange.form for exchange in exchanges}
         if "name" in forms and not person.clear:
