@@ -18,7 +18,7 @@ BATCH = 16  # texts, not sentences
 UNREAD = ("lemmatizer", "attribute_ruler")
 _CAPITALS = r"\b[^\W\d_a-z](?:['’]?[^\Wa-z])*\b"
 _SHOUTED = re.compile(rf"{_CAPITALS}(?:[^\w<>]+{_CAPITALS}){{3,}}")
-_BREAK = re.compile(r"<br ?/?>", re.IGNORECASE)
+_GLUE = re.compile(r"<br ?/?>|(?<=[^\W\d_]{2})[()](?=[^\W\d_]{2})", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_](?:['’]?[^\W_])*")
 
 
@@ -59,8 +59,8 @@ def reading(doc: Doc, text: str) -> ParsedText:
 
 
 def plain(text: str) -> str:
-    """Return ``text`` with spaces in place of line break tags, so that *<br />His* holds the word *His*."""
-    return _BREAK.sub(lambda tag: " " * len(tag[0]), text)
+    """Return ``text`` with spaces in place of what glues words together: *<br />His*, *story(Nash*."""
+    return _GLUE.sub(lambda tag: " " * len(tag[0]), text)
 
 
 def lowered(text: str, names: Collection[str]) -> str:

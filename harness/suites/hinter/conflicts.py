@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from harness.core import Span
 from harness.language.mentions import of_either
-from harness.language.people import FAMILIES
+from harness.language.people import FAMILIES, KINSHIP
 from harness.language.person_names import NAME_TAGS
 from harness.language.persons import Gender, vocabulary
 from harness.language.surface import paradigm
@@ -25,6 +25,7 @@ PEOPLES = frozenset(
 """Demonyms without a citizenship."""
 LIKE = frozenset({"another", "also", "fellow", "too"})
 RANKS = frozenset("other another only same elder younger fellow".split())  # noqa: SIM905
+OFFSPRING = frozenset("son daughter sons daughters child children grandson granddaughter".split())  # noqa: SIM905
 JOINTS = frozenset({"/", "or", "and", "&", "vs", "vs."})
 
 
@@ -38,7 +39,9 @@ def coordinated(text: PeopleText, edits: Mapping[Span, str], gender: Gender) -> 
             continue
         token = tokens[index]
         others = [other for other in _conjuncts(text, index) if tokens[other].start not in changed]
-        if token.tag[:2] == "NN" and any(map(text.gender_at, others)):
+        if token.tag[:2] == "NN" and any(
+            text.gender_at(other) and not _apart(text, index, other) for other in others
+        ):
             return True
         if any(text.gender_at(other) == OTHER[gender] for other in others):
             return True
@@ -46,6 +49,13 @@ def coordinated(text: PeopleText, edits: Mapping[Span, str], gender: Gender) -> 
         if token.tag in ("NN", "NNS") and (target.lower() in words or _relative(text, target.lower())):
             return True
     return False
+
+
+def _apart(text: PeopleText, index: int, other: int) -> bool:
+    """Return whether two nouns are for a spouse or parent and for a child: *his wife and daughter*."""
+    return len({text.reading.lower(i) in OFFSPRING for i in (index, other)}) > 1 and any(
+        text.reading.tokens[c].dep == "poss" for i in (index, other) for c in text.reading.children[i]
+    )
 
 
 def left_behind(text: PeopleText, edits: Mapping[Span, str], gender: Gender) -> bool:
@@ -188,3 +198,9 @@ def ranked(text: PeopleText, place: Place) -> bool:
         (reading.lower(c) in RANKS or reading.tokens[c].tag == "JJS") and c < place.head
         for c in reading.children[place.head]
     )
+
+
+def relative(text: PeopleText, place: Place) -> bool:
+    """Return whether a word describes a relative, whose origin is that of the family."""
+    word = "" if place.head is None else text.reading.lower(place.head)
+    return word in KINSHIP or any(word in family for family in FAMILIES)

@@ -34,6 +34,8 @@ PERSONAL = frozenset(
     {"i", "we", "you", "he", "she", "they", "who", "everyone", "someone", "anyone", "nobody"}
 )
 GREETINGS = frozenset({"goodbye", "hello", "dear", "saving", "driving", "finding"})
+OCCUPATIONS = frozenset("actor actress waiter waitress salesman saleswoman".split())  # noqa: SIM905
+DEFINITES = frozenset("the this that these those his her their its my our".split())  # noqa: SIM905
 LEGAL_DETERMINERS = frozenset({"any", "such"})
 NOUN_TAGS = frozenset({"NN", "NNS", "NNP", "NNPS"})
 PLURAL_TAGS = frozenset({"NNS", "NNPS"})
@@ -190,7 +192,8 @@ class Meaning:
         determined = self._determined(last, first)
         if token.tag in PLURAL_TAGS or self.words.singular(word) is not None:
             owners = token.dep == "poss"  # the girls' school
-            nation = self.reading.word(last)[:1].isupper() and self._of_nation(last)
+            demonym = self.reading.word(last).capitalize() in self.demonyms
+            nation = (demonym or self.reading.word(last)[:1].isupper()) and self._of_nation(last)
             return not (owners or nation or self._of_people(last))
         if self.words.person(word) and self.reading.word(last)[:1].islower():
             return determined or word in KINSHIP or token.dep in ("appos", "compound")
@@ -206,9 +209,18 @@ class Meaning:
             return True
         if token.dep == "attr" and children == {"the"}:
             return True
+        if self.legal and not children & DEFINITES and self._rules(token.sentence):
+            return True
         above = self.reading.tokens[token.head]
         plural = token.tag == "NNS" and token.dep == "pobj" and self.reading.lower(token.head) == "for"
         return plural and self.reading.tokens[above.head].tag in NOUN_TAGS and above.head < last
+
+    def _rules(self, sentence: int) -> bool:
+        """Return whether a sentence is one of a law: *the return of a child shall not …*"""
+        words = (
+            self.reading.lower(i) for i, token in enumerate(self.reading.tokens) if token.sentence == sentence
+        )
+        return any(word == "shall" for word in words)
 
     def _exclaimed(self, last: int) -> bool:
         """Return whether the noun addresses somebody: *geez, people.*"""
@@ -225,7 +237,8 @@ class Meaning:
             modifier = child < first and token.dep in MODIFIERS
             if modifier and token.tag in NAME_TAGS and not self._demonym(child):
                 return True
-            if modifier and child == first - 1 and (token.dep, token.tag) == ("compound", "NN"):
+            compound = modifier and child == first - 1 and token.dep == "compound"
+            if compound and token.tag in ("NN", "NNS") and not self._acts(last):
                 return True
             if self.reading.lower(child) in ("like", "as") and any(
                 self.reading.tokens[c].tag in NAME_TAGS for c in self.reading.children[child]
@@ -233,13 +246,20 @@ class Meaning:
                 return True
         return False
 
+    def _acts(self, last: int) -> bool:
+        """Return whether a noun is that of an occupation with a gender: *character actors*."""
+        word = self.reading.lower(last)
+        return (self.words.singular(word) or word) in OCCUPATIONS
+
     def _demonym(self, index: int) -> bool:
         return self.reading.word(index) in self.demonyms
 
     def _determined(self, last: int, first: int) -> bool:
-        return any(
-            self.reading.tokens[c].dep in DETERMINERS and c < first for c in self.reading.children[last]
-        )
+        """Return whether a noun has a determiner, if need be that of another with it: *his wife and son*."""
+        if any(self.reading.tokens[c].dep in DETERMINERS and c < first for c in self.reading.children[last]):
+            return True
+        token = self.reading.tokens[last]
+        return token.dep == "conj" and token.tag == "NN" and self._determined(token.head, token.head)
 
     def _indefinite(self, last: int) -> bool:
         children = {self.reading.lower(c) for c in self.reading.children[last]}

@@ -13,6 +13,7 @@ from harness.language.spacy_docs import SpacyReader
 from harness.suites.hinter.clarity import SUBJECTS, doubts
 
 RELATIVES = frozenset("sons daughters boys girls brothers sisters twins wives husbands".split())  # noqa: SIM905
+YOUNG = frozenset("children kids boys girls babies teenagers sons daughters students".split())  # noqa: SIM905
 ANAPHORIC = frozenset({"such", "both", "these", "those", "other", "neither", "either"})
 ACTING = frozenset({"nsubj", "nsubjpass", "poss", "appos"})
 MODIFIERS = frozenset({"amod", "compound", "prep", "relcl", "acl"})
@@ -181,10 +182,11 @@ class Persons:
         return token.dep == "pobj" and above in ("as", "like")
 
     def _several_before(self, head: int) -> bool:
-        """Return whether names, or a noun for several persons, come before."""
-        return any(name < head for name in self._names) or any(
-            self.plural(i) and self._words.person(self._reading.lower(i)) for i in range(head)
-        )
+        """Return whether names, or a noun for several persons, come before; for *the children*, another."""
+        words = [self._reading.lower(i) for i in range(head) if self.plural(i)]
+        if self._reading.lower(head) in YOUNG:
+            return bool(self._names) or not YOUNG.isdisjoint(words)
+        return any(name < head for name in self._names) or any(map(self._words.person, words))
 
     def plural(self, index: int) -> bool:
         """Return whether the token at ``index`` is a plural noun."""

@@ -193,7 +193,7 @@ class _Attribute:
         text = self._text
         if conflicts.joined(text, of_term, {term.lower() for term in self._attribute.exchanges}):
             return COORDINATION
-        if conflicts.shared(text, of_term):
+        if conflicts.shared(text, [place for place in self._found if place.term == first.term]):
             return UNCLEAR
         group = not person.single and first.head is not None and text.persons.anaphoric(first.head)
         inserted = any(exchange.operation == "insertion" for exchange in exchanges)
@@ -204,7 +204,14 @@ class _Attribute:
             return UNCLEAR
         if "adjective" in forms and conflicts.contrasted(text, of_term, self._found):
             return COORDINATION
-        tied = conflicts.at_home(text, first.term) or self._of_things(first.term)
+        tied = (
+            conflicts.at_home(text, first.term)
+            or self._of_things(first.term)
+            or (
+                conflicts.relative(text, first)
+                and len(of_term) < sum(p.term == first.term for p in self._found)
+            )
+        )
         if tied and not conflicts.citizen(text, first):
             return CONTRADICTION
         return None
