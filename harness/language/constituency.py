@@ -112,7 +112,7 @@ class FlatConstituency:
 
     def trees(self, texts: Sequence[str]) -> Trees:
         """Return the trees of each text, one for each sentence."""
-        return [projected(reading(doc, doc.text)) for doc in self._nlp.pipe(texts)]
+        return [projected(reading(doc, doc.text, ())) for doc in self._nlp.pipe(texts)]
 
 
 def load(kind: str | None = None) -> StanzaConstituency | FlatConstituency:

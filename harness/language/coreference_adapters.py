@@ -22,7 +22,7 @@ from harness.language.parsed_text import ParsedText
 from harness.language.parsers import default_pipeline
 from harness.language.parsers.spacy_parser import load_pipeline
 from harness.language.persons import Mention, Vocabulary, vocabulary
-from harness.language.spacy_docs import SpacyReader, reading
+from harness.language.spacy_docs import SpacyReader, entities, reading
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -55,7 +55,7 @@ class CorefereeResolver:
                 warnings.simplefilter("ignore")  # small pipelines lack the vectors that coreferee compares
                 doc = self._nlp(text)
             chains = [[i for m in chain for i in m.token_indexes] for chain in doc._.coref_chains]
-            yield merged(reading(doc, text), chains, vocabulary())
+            yield merged(reading(doc, text, entities(doc)), chains, vocabulary())
 
     def entities(self, text: str) -> tuple[Entity, ...]:
         """Return the entities of ``text``."""

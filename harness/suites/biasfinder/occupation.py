@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from harness.core import Document
 from harness.language.entities import Entity, Resolution
 from harness.language.parsed_text import ParsedText
+from harness.language.person_names import NAME_TAGS
 from harness.suites.biasfinder.templates import Refusal, Slot, Template, cut
 from harness.suites.biasfinder.workers import Worker, objection
 
@@ -15,7 +16,6 @@ NOT_MODIFIERS = frozenset(
     {"det", "poss", "predet", "nummod", "case", "prep", "cc", "conj", "preconj", "relcl", "appos"}
 )
 NO_MODIFIER_TAGS = frozenset({"CC", "DT", "PDT", "POS", "PRP$", "IN", "WDT", "WP$"})
-NAME_TAGS = frozenset({"NNP", "NNPS"})
 
 TokenRange = tuple[int, int]
 """The tokens ``[first, last)`` of an occupation."""
