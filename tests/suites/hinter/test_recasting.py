@@ -147,3 +147,62 @@ def by_sentence(parser: Parser) -> Callable[[str], list[Case]]:
 def test_the_invariant_still_decides(by_sentence: Callable[[str], list[Case]]) -> None:
     made = by_sentence("A British man walked in and lost his hat.")
     assert {"pos", None} <= {case.reason for case in made}
+
+
+SENTENCES = [
+    "The applicant was born in 1960 and complained to the Court.",
+    "He relied on Article 8 of the Convention.",
+    "On 3 May the judge heard him and dismissed his appeal pursuant to Section 4.",
+    *[f"On {day} June the file was sent to another court." for day in range(1, 14)],
+]
+
+
+def legal(*more: str) -> str:
+    """A long legal text with the sentences ``more`` in it."""
+    return " ".join([*SENTENCES[:3], *more, *SENTENCES[3:]])
+
+
+def genders(text: str) -> list[str]:
+    return [case.text for case in valid(cases(text, "gender"))]
+
+
+def test_in_a_long_legal_text_everybody_of_a_gender_changes() -> None:
+    [changed] = genders(legal("The clerk said that he had told Mr Brown of it."))[:1]
+    assert "She relied on" in changed and "heard her and dismissed her appeal" in changed
+    assert "that she had told Mrs Brown" in changed
+
+
+def test_in_a_long_legal_text_a_pronoun_of_either_gender_stays() -> None:
+    [changed] = genders(legal("Each party or his or her lawyer was heard."))
+    assert "She relied on" in changed and "his or her lawyer" in changed
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "His wife lived elsewhere.",
+        "He was sent to a prison for men.",
+        "Ganna Gavrylyuk told the court that he was ill.",
+        "The seller of the flat, Mr V., was not heard.",
+        "He was pregnant.",
+    ],
+)
+def test_in_a_long_legal_text_nobody_changes_who_may_be_told_by_other_words(sentence: str) -> None:
+    assert all("He relied on" in text for text in genders(legal(sentence)))
+
+
+def test_two_persons_of_a_short_text_do_not_change_together() -> None:
+    assert not genders("John met Peter in the hall. He was late.")
+
+
+def test_first_names_with_one_initial_get_different_counterparts() -> None:
+    names = genders(legal("James Malone met John Malone, and he was late."))
+    assert names and "James" not in names[0] and "John" not in names[0]
+    first, second = names[0].split("met ")[0].split()[-2], names[0].split("met ")[1].split()[0]
+    assert first != second
+
+
+def test_a_nation_of_whoever_has_a_citizenship_is_another_nation() -> None:
+    made = {case.text for case in valid(cases("He is a Polish citizen and lives in Poland.", "race"))}
+    assert "He is a Nigerian citizen and lives in Poland." in made
+    assert not any(people in text for text in made for people in ("Arab", "Jewish", "Native American"))
