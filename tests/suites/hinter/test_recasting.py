@@ -168,13 +168,15 @@ def genders(text: str) -> list[str]:
 
 def test_in_a_long_legal_text_everybody_of_a_gender_changes() -> None:
     [changed] = genders(legal("The clerk said that he had told Mr Brown of it."))[:1]
-    assert "She relied on" in changed and "heard her and dismissed her appeal" in changed
+    assert "She relied on" in changed
+    assert "heard her and dismissed her appeal" in changed
     assert "that she had told Mrs Brown" in changed
 
 
 def test_in_a_long_legal_text_a_pronoun_of_either_gender_stays() -> None:
     [changed] = genders(legal("Each party or his or her lawyer was heard."))
-    assert "She relied on" in changed and "his or her lawyer" in changed
+    assert "She relied on" in changed
+    assert "his or her lawyer" in changed
 
 
 @pytest.mark.parametrize(
@@ -197,7 +199,9 @@ def test_two_persons_of_a_short_text_do_not_change_together() -> None:
 
 def test_first_names_with_one_initial_get_different_counterparts() -> None:
     names = genders(legal("James Malone met John Malone, and he was late."))
-    assert names and "James" not in names[0] and "John" not in names[0]
+    assert names
+    assert "James" not in names[0]
+    assert "John" not in names[0]
     first, second = names[0].split("met ")[0].split()[-2], names[0].split("met ")[1].split()[0]
     assert first != second
 
