@@ -58,7 +58,10 @@ def _contradicted(
             return index
         titled = word.rstrip(".") in TITLES and reading.word(index).istitle()
         if token.start not in starts and (
-            titled or word in roles or (word in nouns and _group(reading, index))
+            titled
+            or word in roles
+            or (word in nouns and _group(reading, index))
+            or (token.sentence in near and word not in nouns and people().genders.get(word) in person.genders)
         ):
             return index
     return None

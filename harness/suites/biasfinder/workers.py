@@ -28,7 +28,8 @@ QUALITIES = frozenset("awful bad better good great horrible lousy poor terrible 
 THINGS = frozenset("it this that these which what here there".split())  # noqa: SIM905
 FAVORITE = frozenset({"favorite", "favourite"})
 BROADCASTS = frozenset("tv television serie series show network episode season".split())  # noqa: SIM905
-INDEFINITE = frozenset({"a", "an", "another", "some"})
+OTHERS = frozenset({"another", "other"})
+TYPES = frozenset("actual real true typical".split())  # noqa: SIM905
 _JOINED = re.compile(r"[-/&’'\"“”«»‘]")
 
 
@@ -48,6 +49,7 @@ def objection(resolution: Resolution, worker: Worker, linked: Collection[int]) -
     checks: Sequence[tuple[Reason, Callable[[], bool]]] = (
         ("not-a-person", lambda: _of_thing(resolution.reading, worker)),
         ("not-a-person", lambda: _bare(resolution.reading, worker)),
+        ("not-a-person", lambda: _type(resolution.reading, worker)),
         ("not-a-person", lambda: _in_title(resolution.reading, worker)),
         ("joined", lambda: _joined(resolution.reading, worker)),
         ("complement", lambda: _completed(resolution.reading, worker.head)),
@@ -96,6 +98,16 @@ def _bare(reading: ParsedText, worker: Worker) -> bool:
     )
 
 
+def _type(reading: ParsedText, worker: Worker) -> bool:
+    """Return whether a noun means a kind of person: *an actual teacher*, *how would a filmmaker do it?*"""
+    children = {reading.lower(c) for c in reading.children[worker.head]}
+    if children & TYPES:
+        return True
+    token = reading.tokens[worker.head]
+    would = any(reading.lower(c) == "would" for c in reading.children[token.head])
+    return token.dep in SUBJECTS and would and bool(children & {"a", "an"})
+
+
 def _in_title(reading: ParsedText, worker: Worker) -> bool:
     """Return whether the words belong to a title, a fixed phrase or a name: *The Wedding Singer*."""
     start, end = worker.span
@@ -116,9 +128,18 @@ def _joined(reading: ParsedText, worker: Worker) -> bool:
     after = "" if possessive else text[end : end + 1]
     if _JOINED.search(text[max(0, start - 1) : start] + noun + after) or "/" in text[start:end]:
         return True
+    if _coordinated(reading, worker.head):
+        return True
     outside = [c for c in reading.children[worker.head] if c < worker.first]
     modifiers = any(reading.tokens[c].dep in (*NAMED, "cc", "conj") for c in outside)
     return modifiers or _adjective_list(reading, worker)
+
+
+def _coordinated(reading: ParsedText, head: int) -> bool:
+    """Return whether the noun goes on with another for the same person: *a manager and agent*."""
+    if head + 2 >= len(reading.tokens) or reading.lower(head + 1) not in ("and", "or"):
+        return False
+    return reading.tokens[head + 2].tag == "NN"
 
 
 def _adjective_list(reading: ParsedText, worker: Worker) -> bool:
@@ -155,7 +176,7 @@ def _left(reading: ParsedText, worker: Worker, linked: Collection[int]) -> bool:
 def _another(reading: ParsedText, index: int, later: bool) -> bool:
     """Return whether a noun phrase names another person than the worker, after whom it may come ``later``.
 
-    Such are *her uncle is a pilot* after *a pilot*, and *the engineer beside her*.
+    Such are *another pilot* after *a pilot*, and *the engineer beside her*.
     """
     if reading.tokens[index].tag == "NNS":
         return False
@@ -164,10 +185,10 @@ def _another(reading: ParsedText, index: int, later: bool) -> bool:
     subjects = [c for c in reading.children[above] if reading.tokens[c].dep in SUBJECTS]
     if reading.tokens[index].dep == "attr" and not subjects:
         return False  # she is a nurse, tired of being a nurse
-    if later and any(reading.lower(child) in INDEFINITE for child in children if child < index):
+    if later and any(reading.lower(child) in OTHERS for child in children if child < index):
         return True
-    specified = ("prep", "relcl", "acl", "advmod")
-    return later and any(child > index and reading.tokens[child].dep in specified for child in children)
+    beside = any(child > index and reading.tokens[child].dep == "prep" for child in children)
+    return later and (beside or who_clause(reading, index) is not None)
 
 
 def _titled(resolution: Resolution, worker: Worker) -> bool:
