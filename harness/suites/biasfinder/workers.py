@@ -187,7 +187,10 @@ def _another(reading: ParsedText, index: int, later: bool) -> bool:
         return False  # she is a nurse, tired of being a nurse
     if later and any(reading.lower(child) in OTHERS for child in children if child < index):
         return True
-    beside = any(child > index and reading.tokens[child].dep == "prep" for child in children)
+    beside = any(
+        child > index and (reading.tokens[child].dep == "prep" or reading.lower(child) == "next")
+        for child in children
+    )
     return later and (beside or who_clause(reading, index) is not None)
 
 
