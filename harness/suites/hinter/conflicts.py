@@ -46,9 +46,15 @@ def coordinated(text: PeopleText, edits: Mapping[Span, str], gender: Gender) -> 
         if any(text.gender_at(other) == OTHER[gender] for other in others):
             return True
         words = (text.reading.lower(i) for i in text.sentence(token.sentence))
-        if token.tag in ("NN", "NNS") and (target.lower() in words or _relative(text, target.lower())):
+        another = target.lower() in words and not _indefinite(text, index)  # the woman saw the man
+        if token.tag in ("NN", "NNS") and (another or _relative(text, target.lower())):
             return True
     return False
+
+
+def _indefinite(text: PeopleText, index: int) -> bool:
+    """Return whether a noun introduces somebody: *a woman who loves a rich man*."""
+    return any(text.reading.lower(c) in ("a", "an") for c in text.reading.children[index])
 
 
 def _apart(text: PeopleText, index: int, other: int) -> bool:
