@@ -68,7 +68,8 @@ class _Clarity:
         )
         self._number = {m.head: n for m, n in self._mentions}
         self._unrecognised = sorted(set(self._unrecognised_names()))
-        self._others = sorted({*self._unrecognised, *self._nouns(words.animals)})
+        self._animals = list(self._nouns(words.animals))
+        self._others = sorted({*self._unrecognised, *self._animals})
         self._somebody = list(self._indefinite())
         places = (
             i
@@ -152,7 +153,16 @@ class _Clarity:
         if self._bound(pronoun, number):
             return False
         she = pronoun.gender == "female" and not self._stated(pronoun, number)
-        return self._met(pronoun, self._others + (self._called_she if she else []))
+        things = [i for i in self._animals if not self._subject_since(i, pronoun, number)]
+        return self._met(pronoun, [*self._unrecognised, *things, *(self._called_she if she else ())])
+
+    def _subject_since(self, index: int, pronoun: Mention, number: int) -> bool:
+        """Return whether the person is the subject of something between token ``index`` and ``pronoun``."""
+        return any(
+            index < m.head < pronoun.head and self._reading.tokens[m.head].dep in SUBJECTS
+            for m in self._entities[number].mentions
+            if m.kind != "pronoun"
+        )
 
     def _stated(self, pronoun: Mention, number: int) -> bool:
         """Return whether a noun or a name has just told the gender of the person."""

@@ -151,7 +151,8 @@ class Persons:
         children = {reading.lower(c): reading.tokens[c].dep for c in reading.children[head] if c < head}
         if self._told_of(head):
             return True
-        if children.keys() & {"these", "those", "both"} and any(i < head for i in self._number):
+        before = self._number if "both" in children else self._names
+        if children.keys() & {"these", "those", "both"} and any(i < head for i in before):
             return True
         if "poss" in children.values() or not self._several_before(head):
             return False
