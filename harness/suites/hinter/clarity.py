@@ -8,6 +8,7 @@ somebody whose words are not known: such a person keeps the gender.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
@@ -321,7 +322,11 @@ class _Clarity:
         """
         reading, head = self._reading, mention.head
         token = reading.tokens[head]
-        if token.dep == "pobj" and reading.lower(token.head) in ("as", "like"):
+        if token.dep == "pobj" and reading.lower(token.head) in ("as", "like", "into"):
+            return True
+        if re.match(
+            r"[^.!?]{0,60}\b(?:played|portrayed|voiced) by\b", reading.text[token.end : token.end + 80]
+        ):
             return True
         if token.dep == "dobj" and reading.lower(token.head) in ROLES:
             return True  # Eva plays the sister

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from harness.core import Span
@@ -13,11 +14,14 @@ from harness.suites.hinter.conflicts import OTHER
 from harness.suites.hinter.given_names import counterpart
 from harness.suites.hinter.mutation import Variation
 from harness.suites.hinter.people_text import PeopleText
-from harness.suites.hinter.persons import Person
+from harness.suites.hinter.persons import PARTNERS, Person
 from harness.suites.hinter.places import CONTRADICTION, COORDINATION, UNCLEAR, Place, Reason
 from harness.suites.lexicon import Attribute, Exchange
 
 FORMS: dict[Gender, str] = {"male": "he", "female": "she"}
+
+INITIALS = r"(?:[^\W\d_]\.)+[^\W\d_]?|[^\W\d_]"
+"""A first name of which only initials are given, which tells no gender."""
 
 Words = dict[Span, str]
 """The words that change, by place."""
@@ -66,10 +70,13 @@ class GenderChange:
         return [self._text.variation(self._attribute.name, change, exchange, groups) for change in words]
 
     def _resumes(self, person: Person, places: Sequence[Place]) -> bool:
-        """Return whether a group may be persons mentioned before, or elsewhere one by one."""
-        first = min(place.head for place in places if place.head is not None)
+        """Return whether a group may be persons mentioned before, or elsewhere by other words."""
         persons = self._text.persons
-        return not person.single and (persons.anaphoric(first) or persons.members(first))
+        words = {place.term.lower() for place in places}
+        if person.single:
+            return any(map(persons.in_general, words & PARTNERS))
+        first = min(place.head for place in places if place.head is not None)
+        return persons.anaphoric(first) or persons.members(first) or any(map(persons.in_general, words))
 
     def _words(
         self, person: Person, places: Sequence[Place], gender: Gender, choice: str | None
@@ -194,9 +201,15 @@ class GenderChange:
             names[first] = changed
         if changed and (more or not mention.title):  # after a title, a single name is a surname
             words[mention.start, mention.start + len(first)] = changed
-        elif not mention.title and (more or not self._surname(first)):
+        elif not self._may_stay(mention, first, more):
             return None
         return words
+
+    def _may_stay(self, mention: Mention, first: str, more: str) -> bool:
+        """Return whether a name tells no gender: a surname, or one with initials."""
+        if more:
+            return mention.title is not None and re.fullmatch(INITIALS, first) is not None
+        return mention.title is not None or self._surname(first)
 
     def _surname(self, word: str) -> bool:
         """Return whether the text has ``word`` after a first name or a title."""

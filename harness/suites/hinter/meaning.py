@@ -35,6 +35,7 @@ PERSONAL = frozenset(
 )
 GREETINGS = frozenset({"goodbye", "hello", "dear", "saving", "driving", "finding"})
 OCCUPATIONS = frozenset("actor actress waiter waitress salesman saleswoman".split())  # noqa: SIM905
+LAW = frozenset("shall article code section offence provided provides convention act law".split())  # noqa: SIM905
 DEFINITES = frozenset("the this that these those his her their its my our".split())  # noqa: SIM905
 LEGAL_DETERMINERS = frozenset({"any", "such"})
 NOUN_TAGS = frozenset({"NN", "NNS", "NNP", "NNPS"})
@@ -216,11 +217,11 @@ class Meaning:
         return plural and self.reading.tokens[above.head].tag in NOUN_TAGS and above.head < last
 
     def _rules(self, sentence: int) -> bool:
-        """Return whether a sentence is one of a law: *the return of a child shall not …*"""
+        """Return whether a sentence is one of a law or cites one: *the return of a child shall not …*"""
         words = (
             self.reading.lower(i) for i, token in enumerate(self.reading.tokens) if token.sentence == sentence
         )
-        return any(word == "shall" for word in words)
+        return not LAW.isdisjoint(words)
 
     def _exclaimed(self, last: int) -> bool:
         """Return whether the noun addresses somebody: *geez, people.*"""

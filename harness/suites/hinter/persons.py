@@ -13,6 +13,11 @@ from harness.language.spacy_docs import SpacyReader
 from harness.suites.hinter.clarity import SUBJECTS, doubts
 
 RELATIVES = frozenset("sons daughters boys girls brothers sisters twins wives husbands".split())  # noqa: SIM905
+GENERIC = frozenset(
+    """man men woman women guy guys gal gals girl girls boy boys lady ladies male males female females chick
+    chicks""".split()  # noqa: SIM905
+)
+PARTNERS = frozenset({"girlfriend", "boyfriend"})
 YOUNG = frozenset("children kids boys girls babies teenagers sons daughters students".split())  # noqa: SIM905
 ANAPHORIC = frozenset({"such", "both", "these", "those", "other", "neither", "either"})
 ACTING = frozenset({"nsubj", "nsubjpass", "poss", "appos"})
@@ -135,15 +140,31 @@ class Persons:
     def members(self, head: int) -> bool:
         """Return whether a plural noun may be of persons whom the text names or speaks of one by one.
 
-        *The sisters* have names elsewhere, and one of *her sons* is *the boy*.
+        *The sisters* have names elsewhere, and one of *her sons* is *the boy*. In a text whose persons cannot
+        be told apart, anybody of the gender may be one of them.
         """
         word = self._reading.lower(head)
+        gender = self._words.gender(word)
+        if gender and not self._apart and any(gender in entity.genders for entity in self._entities):
+            return True
         if word not in RELATIVES:
             counted = any(self._reading.tokens[c].dep == "nummod" for c in self._reading.children[head])
             return counted and bool(self._names)
         kin = {w for w in RELATIVES | set(map(self._words.singular, RELATIVES)) if w and w != word}
         others = (self._reading.lower(i) in kin for i in range(len(self._reading.tokens)))
         return bool(self._names) or any(others)
+
+    def in_general(self, word: str) -> bool:
+        """Return whether ``word`` means persons in general of whom the text speaks by other words, too.
+
+        *Women* in general are the same as *a woman* or *girls* elsewhere, and whoever wanted *a girl* has a
+        *girlfriend*.
+        """
+        gender = self._words.gender(word)
+        return word in GENERIC | PARTNERS and any(
+            other != word and other in GENERIC and self._words.gender(other) == gender
+            for other in map(self._reading.lower, range(len(self._reading.tokens)))
+        )
 
     def anaphoric(self, head: int) -> bool:
         """Return whether a plural noun takes up persons mentioned before: *both men*, *these people*."""
