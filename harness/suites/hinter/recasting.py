@@ -23,6 +23,8 @@ from harness.suites.hinter.persons import Person
 from harness.suites.hinter.places import CONTRADICTION, COORDINATION, NOT_A_PERSON, UNCLEAR, Left, Place
 from harness.suites.lexicon import Attribute, Exchange, Lexicon
 
+AGES = frozenset("young old elderly middle-aged teenage adolescent".split())  # noqa: SIM905
+
 
 @dataclass
 class Recast:
@@ -193,7 +195,8 @@ class _Attribute:
         text = self._text
         if conflicts.joined(text, of_term, {term.lower() for term in self._attribute.exchanges}):
             return COORDINATION
-        if conflicts.shared(text, [place for place in self._found if place.term == first.term]):
+        alike = [place for place in self._found if place.term == first.term]
+        if conflicts.shared(text, alike) or (first.term.lower() in AGES and len(alike) > len(of_term)):
             return UNCLEAR
         group = not person.single and first.head is not None and text.persons.anaphoric(first.head)
         inserted = any(exchange.operation == "insertion" for exchange in exchanges)
@@ -207,10 +210,7 @@ class _Attribute:
         tied = (
             conflicts.at_home(text, first.term)
             or self._of_things(first.term)
-            or (
-                conflicts.relative(text, first)
-                and len(of_term) < sum(p.term == first.term for p in self._found)
-            )
+            or (conflicts.relative(text, first) and len(of_term) < len(alike))
         )
         if tied and not conflicts.citizen(text, first):
             return CONTRADICTION
