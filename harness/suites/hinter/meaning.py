@@ -36,7 +36,8 @@ PERSONAL = frozenset(
 GREETINGS = frozenset({"goodbye", "hello", "dear", "saving", "driving", "finding"})
 OCCUPATIONS = frozenset("actor actress waiter waitress salesman saleswoman".split())  # noqa: SIM905
 LAW = frozenset("shall article code section offence provided provides convention act law".split())  # noqa: SIM905
-DEFINITES = frozenset("the this that these those his her their its my our".split())  # noqa: SIM905
+DUTIES = frozenset("failure refusal obligation duty right".split())  # noqa: SIM905
+DEFINITES = frozenset("the his her their its my our".split())  # noqa: SIM905
 LEGAL_DETERMINERS = frozenset({"any", "such"})
 NOUN_TAGS = frozenset({"NN", "NNS", "NNP", "NNPS"})
 PLURAL_TAGS = frozenset({"NNS", "NNPS"})
@@ -210,18 +211,22 @@ class Meaning:
             return True
         if token.dep == "attr" and children == {"the"}:
             return True
-        if self.legal and not children & DEFINITES and self._rules(token.sentence):
+        if self.legal and not children & DEFINITES and (token.dep == "poss" or self._rules(last)):
             return True
         above = self.reading.tokens[token.head]
         plural = token.tag == "NNS" and token.dep == "pobj" and self.reading.lower(token.head) == "for"
         return plural and self.reading.tokens[above.head].tag in NOUN_TAGS and above.head < last
 
-    def _rules(self, sentence: int) -> bool:
-        """Return whether a sentence is one of a law or cites one: *the return of a child shall not …*"""
+    def _rules(self, last: int) -> bool:
+        """Return whether a law speaks: *a child shall not …*, *failure to hand over a child*."""
+        token = self.reading.tokens[last]
+        above = {self.reading.lower(i) for i in self.reading.ancestors(last)}
         words = (
-            self.reading.lower(i) for i, token in enumerate(self.reading.tokens) if token.sentence == sentence
+            self.reading.lower(i)
+            for i, other in enumerate(self.reading.tokens)
+            if other.sentence == token.sentence
         )
-        return not LAW.isdisjoint(words)
+        return not LAW.isdisjoint(words) or not DUTIES.isdisjoint(above)
 
     def _exclaimed(self, last: int) -> bool:
         """Return whether the noun addresses somebody: *geez, people.*"""
@@ -273,11 +278,12 @@ class Meaning:
         return definite and not any(self.reading.tokens[c].dep == "nummod" for c in children)
 
     def _of_people(self, last: int) -> bool:
-        """Return whether *people* means a nation: *the people of Spain*."""
+        """Return whether *people* means a nation: *the people of Spain*, *the Kurdish people*."""
         if self.reading.lower(last) != "people":
             return False
         children = self.reading.children[last]
-        named = any(self.reading.lower(c) == "of" for c in children)
+        words = {self.reading.lower(c) for c in children}
+        named = "of" in words or ("the" in words and any(map(self._demonym, children)))
         return named or self.reading.tokens[last].dep in ("ROOT", "attr")
 
     def _next_noun(self, last: int) -> bool:
