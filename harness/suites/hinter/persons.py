@@ -17,6 +17,7 @@ GENERIC = frozenset(
     """man men woman women guy guys gal gals girl girls boy boys lady ladies male males female females chick
     chicks""".split()  # noqa: SIM905
 )
+SEXES = frozenset("male males female females".split())  # noqa: SIM905
 PARTNERS = frozenset({"girlfriend", "boyfriend"})
 YOUNG = frozenset("children kids boys girls babies teenagers sons daughters students".split())  # noqa: SIM905
 ANAPHORIC = frozenset({"such", "both", "these", "those", "other", "neither", "either"})
@@ -157,10 +158,12 @@ class Persons:
     def in_general(self, word: str) -> bool:
         """Return whether ``word`` means persons in general of whom the text speaks by other words, too.
 
-        *Women* in general are the same as *a woman* or *girls* elsewhere, and whoever wanted *a girl* has a
-        *girlfriend*.
+        *Women* in general are the same as *a woman* or *girls* elsewhere, whoever wanted *a girl* has a
+        *girlfriend*, and *she* may be one of the *female protagonists*.
         """
         gender = self._words.gender(word)
+        if word in SEXES and any(gender in entity.genders for entity in self._entities):
+            return True
         return word in GENERIC | PARTNERS and any(
             other != word and other in GENERIC and self._words.gender(other) == gender
             for other in map(self._reading.lower, range(len(self._reading.tokens)))
