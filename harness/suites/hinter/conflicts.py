@@ -38,6 +38,8 @@ def coordinated(text: PeopleText, edits: Mapping[Span, str], gender: Gender) -> 
         if index is None:
             continue
         token = tokens[index]
+        if paradigm(text.reading.lower(index)) and index and text.reading.lower(index - 1) == "or":
+            return True
         others = [other for other in _conjuncts(text, index) if tokens[other].start not in changed]
         if token.tag[:2] == "NN" and any(
             text.gender_at(other) and not _apart(text, index, other) for other in others
