@@ -30,6 +30,13 @@ FAVORITE = frozenset({"favorite", "favourite"})
 BROADCASTS = frozenset("tv television serie series show network episode season".split())  # noqa: SIM905
 OTHERS = frozenset({"another", "other"})
 TYPES = frozenset("actual real true typical".split())  # noqa: SIM905
+OTHER_WORDS = {
+    "doctor": ("dr",),
+    "surgeon": ("dr",),
+    "officer": ("cop", "cops"),
+    "driver": ("cabby", "cabbie"),
+    "teacher": ("teaching", "teaches"),
+}
 _JOINED = re.compile(r"[-/&’'\"“”«»‘]")
 
 
@@ -163,7 +170,7 @@ def _completed(reading: ParsedText, head: int) -> bool:
 def _left(reading: ParsedText, worker: Worker, linked: Collection[int]) -> bool:
     """Return whether the word stands elsewhere, maybe for the same person: *a barber … the two barbers*."""
     noun = reading.lower(worker.head)
-    forms = {noun, f"{noun}s", f"{noun[:-1]}ies", *(("dr",) if noun == "doctor" else ())}
+    forms = {noun, f"{noun}s", f"{noun[:-1]}ies", *OTHER_WORDS.get(noun, ())}
     below = set(reading.subtree(worker.head))
     return any(
         reading.lower(index).rstrip(".") in forms
