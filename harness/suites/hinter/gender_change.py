@@ -14,12 +14,13 @@ from harness.suites.hinter.conflicts import OTHER
 from harness.suites.hinter.given_names import counterpart
 from harness.suites.hinter.mutation import Variation
 from harness.suites.hinter.people_text import PeopleText
-from harness.suites.hinter.persons import PARTNERS, Person
+from harness.suites.hinter.persons import GENERIC, PARTNERS, Person
 from harness.suites.hinter.places import CONTRADICTION, COORDINATION, UNCLEAR, Place, Reason
 from harness.suites.lexicon import Attribute, Exchange
 
 FORMS: dict[Gender, str] = {"male": "he", "female": "she"}
 
+NOT_OF_MAN = frozenset({"human", "german", "roman", "shaman"})
 INITIALS = r"(?:[^\W\d_]\.)+[^\W\d_]?|[^\W\d_]"
 """A first name of which only initials are given, which tells no gender."""
 
@@ -74,6 +75,8 @@ class GenderChange:
         persons = self._text.persons
         words = {place.term.lower() for place in places}
         if person.single:
+            if person.gender and words & GENERIC and persons.owned(person.gender):
+                return True
             return any(map(persons.in_general, words & PARTNERS))
         first = min(place.head for place in places if place.head is not None)
         return persons.anaphoric(first) or persons.members(first) or any(map(persons.in_general, words))
@@ -177,6 +180,8 @@ class GenderChange:
         place = Place(self._attribute.name, word, span, mention.head)
         target = self._target(place, gender, None)
         if self._text.words.gender(word) is None:
+            if target is None and word.endswith("man") and word not in NOT_OF_MAN:
+                return None  # the doorman stays a man
             return {span: target} if target and self._gender_of(place) == gender else {}
         return {span: target} if target and about else None
 

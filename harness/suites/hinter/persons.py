@@ -169,6 +169,16 @@ class Persons:
             for other in map(self._reading.lower, range(len(self._reading.tokens)))
         )
 
+    def owned(self, gender: Gender) -> bool:
+        """Return whether a noun in general owns something without an apostrophe: *the girls soul*."""
+        return any(
+            token.dep in ("compound", "nmod", "poss")
+            and token.tag == "NNS"
+            and self._reading.lower(i) in GENERIC
+            and self._words.gender(self._reading.lower(i)) == gender
+            for i, token in enumerate(self._reading.tokens)
+        )
+
     def anaphoric(self, head: int) -> bool:
         """Return whether a plural noun takes up persons mentioned before: *both men*, *these people*."""
         reading = self._reading
