@@ -20,7 +20,6 @@ from harness.suites.lexicon import Attribute, Exchange
 
 FORMS: dict[Gender, str] = {"male": "he", "female": "she"}
 
-NOT_OF_MAN = frozenset({"human", "german", "roman", "shaman"})
 INITIALS = r"(?:[^\W\d_]\.)+[^\W\d_]?|[^\W\d_]"
 """A first name of which only initials are given, which tells no gender."""
 
@@ -180,8 +179,6 @@ class GenderChange:
         place = Place(self._attribute.name, word, span, mention.head)
         target = self._target(place, gender, None)
         if self._text.words.gender(word) is None:
-            if target is None and word.endswith("man") and word not in NOT_OF_MAN:
-                return None  # the doorman stays a man
             return {span: target} if target and self._gender_of(place) == gender else {}
         return {span: target} if target and about else None
 
