@@ -42,7 +42,9 @@ CASES: Mapping[str, Column] = {
         "The document that the case was made from; of a suite with its own texts, the unit"
         " that is resampled.",
     ),
-    "role": Column("text", "`original`, `atomic`, `intersectional`, `variant`, `seed` or `expansion`."),
+    "role": Column(
+        "text", "`original`, `atomic`, `intersectional`, `variant`, `seed`, `expansion` or `control`."
+    ),
     "text": Column("text", "The text that the model is asked about."),
     "valid": Column("true or false", "Whether the case passed the suite's checks."),
     "reason": Column("text", "Why the case was discarded; null where it is valid."),
@@ -104,6 +106,7 @@ COLUMNS: Mapping[str, Mapping[str, Column]] = {
     "answers": ANSWERS,
     "verdicts": VERDICTS,
     "discarded": VERDICTS,
+    "controls": VERDICTS,
     "noise": NOISE,
 }
 

@@ -20,9 +20,11 @@ from harness.files import read_toml
 from harness.settings import (
     TOML_ALONE,
     BudgetLimits,
+    Controls,
     Documents,
     Flag,
     ModelSettings,
+    Names,
     NotNegative,
     Options,
     Positive,
@@ -66,6 +68,10 @@ class RunConfig(Options):
         default=False, description="Use the endpoint's batch API; resumable."
     )
     workers: Positive = Field(default=1, description="The number of processes that generate cases.")
+    favourable: Names | None = Field(
+        default=None,
+        description="The answers that are good for the person spoken of, comma-separated [the task's].",
+    )
     fail_above: float | None = Field(default=None, ge=0, le=1, description=GATE)
     documents: Annotated[Documents, TOML_ALONE] = Documents()
     task_options: Annotated[TaskOptions, TOML_ALONE] = TaskOptions()
@@ -73,6 +79,7 @@ class RunConfig(Options):
     model: Annotated[ModelSettings, TOML_ALONE] = ModelSettings()
     model_options: Annotated[SerializeAsAny[Options], TOML_ALONE]
     budget: Annotated[BudgetLimits, TOML_ALONE] = BudgetLimits()
+    control: Annotated[Controls, TOML_ALONE] = Controls()
 
     @model_validator(mode="before")
     @classmethod

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 if TYPE_CHECKING:
     import polars as pl
 
-Role = Literal["original", "atomic", "intersectional", "variant", "seed", "expansion"]
+Role = Literal["original", "atomic", "intersectional", "variant", "seed", "expansion", "control"]
 Status = Literal["biased", "benign", "undetermined"]
 Operation = Literal["exchange", "insertion", "removal"]
 Ternary = Literal["yes", "no", "undetermined"]
@@ -67,6 +67,14 @@ class Substitution:
 
 SAME_PERSON = "same_person"
 """The trait of a case that tells whether its attributes meet on one person: yes or no."""
+CONTROL = "control"
+"""The attribute of a substitution in a control mutant, and the trait that tells its kind.
+
+A control mutant changes as much as the mutant that it mirrors and no person's attribute: ``word`` exchanges
+or inserts words that describe nobody, ``group`` exchanges words of one group.
+"""
+MIRRORS = "mirrors"
+"""The trait of a control mutant with the id of the mutant that it mirrors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +282,8 @@ class Noise:
 class Examined:
     """A group with its outcomes, the wordings they were read from, and its verdicts; texts are blanked.
 
-    ``discarded`` holds verdicts on discarded cases, where those were asked about.
+    ``discarded`` holds verdicts on discarded cases, where those were asked about; ``controls`` those on
+    control mutants.
     """
 
     cases: Sequence[Case]
@@ -283,10 +292,11 @@ class Examined:
     verdicts: Sequence[Verdict]
     noise: Noise | None = None
     discarded: Sequence[Verdict] = ()
+    controls: Sequence[Verdict] = ()
 
 
 class Tables(Protocol):
-    """The tables of a run as polars lazy frames: ``cases``, ``answers``, ``verdicts``, ``noise``."""
+    """The tables of a run as polars lazy frames: ``cases``, ``answers``, ``verdicts``, ``controls``, …"""
 
     def scan(self, name: str) -> pl.LazyFrame:
         """Return the table called ``name``."""
@@ -340,7 +350,8 @@ class Task:
     ``prompt`` names a TOML file of ``prompts/``, and ``question`` overrides the question in it. With
     ``parse`` None, replies are read as labels. ``sample`` is a file of a few texts, used where no others are
     supplied. ``rates`` names what a text is rated for ("valence") instead of being labelled: ``labels`` are
-    then the steps of the scale, numbers from 0 up, and an outcome is a score from 0 to 1.
+    then the steps of the scale, numbers from 0 up, and an outcome is a score from 0 to 1. ``favourable`` are
+    the labels that are good for the person spoken of, where the task has such.
 
     A task that takes ``[task_options]`` lists them in ``options``; ``configure`` returns the task they
     describe, or raises a ``ValueError`` whose message begins with the key at fault.
@@ -360,4 +371,5 @@ class Task:
     hub: Hub | None = None
     question: str | None = None
     options: tuple[str, ...] = ()
+    favourable: tuple[str, ...] = ()
     configure: Callable[[Mapping[str, object]], Task] | None = None

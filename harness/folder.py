@@ -23,8 +23,11 @@ if TYPE_CHECKING:
     import polars as pl
 
 COMPLETE = "complete"
-DERIVED = ("answers", "verdicts", "discarded", "noise")
-"""``discarded`` has the verdicts on discarded mutants, if these were asked about, too."""
+DERIVED = ("answers", "verdicts", "discarded", "controls", "noise")
+"""``discarded`` has the verdicts on discarded mutants, if these were asked about, too; ``controls`` those on
+control mutants, which earlier versions did not make."""
+ADDED = ("controls",)
+"""The tables that a run of an earlier version lacks."""
 
 
 class RunFolder:
@@ -181,7 +184,10 @@ class RunFolder:
         if name == "cases":
             paths = sorted(self.cases.glob("*.parquet"))
             return tables.scan(paths) if paths else tables.frame("cases").lazy()
-        return tables.complete(name, tables.scan([self.path / f"{name}.parquet"]))
+        file = self.path / f"{name}.parquet"
+        if name in ADDED and not file.exists():
+            return tables.frame(name).lazy()
+        return tables.complete(name, tables.scan([file]))
 
 
 class Derived:
@@ -204,10 +210,13 @@ class Derived:
         by_id = {case.id: case for case in group.cases}
         for case in group.cases:
             self._parts["answers"].add(tables.answer_row(case, group.outcomes[case.id], group.words[case.id]))
-        for verdict in group.verdicts:
-            self._parts["verdicts"].add(tables.verdict_row(verdict, by_id[verdict.case]))
-        for verdict in group.discarded:
-            self._parts["discarded"].add(tables.verdict_row(verdict, by_id[verdict.case]))
+        for name, verdicts in (
+            ("verdicts", group.verdicts),
+            ("discarded", group.discarded),
+            ("controls", group.controls),
+        ):
+            for verdict in verdicts:
+                self._parts[name].add(tables.verdict_row(verdict, by_id[verdict.case]))
         if group.noise is not None:
             self._parts["noise"].add(tables.noise_row(group.noise))
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -54,6 +54,7 @@ from harness.model import (
 from harness.sections import Figures, Section, Table
 from harness.settings import (
     Address,
+    Controls,
     EnvironmentVariable,
     Flag,
     ModelSettings,
@@ -72,6 +73,7 @@ __all__ = [
     "Capabilities",
     "Case",
     "Check",
+    "Controls",
     "Dialect",
     "Document",
     "EnvironmentVariable",
@@ -202,7 +204,8 @@ class Suite(ABC):
 class Kit:
     """What a suite is made with, beside its options.
 
-    ``language`` is the language of the texts; ``cache`` a folder for files that later runs use again.
+    ``language`` is the language of the texts; ``cache`` a folder for files that later runs use again;
+    ``control`` says how many control mutants to make.
     """
 
     task: Task
@@ -211,6 +214,7 @@ class Kit:
     cache: Path
     load_parser: Callable[[str], Parser | None]
     read_key: Callable[[str | None, str], str]
+    control: Controls = field(default_factory=Controls)
 
     def parser(self, name: str) -> Parser | None:
         """Load the parser called ``name``: ``spacy``, ``spacy:PIPELINE``, ``stanza``; None for ``none``.

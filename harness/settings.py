@@ -250,3 +250,22 @@ class BudgetLimits(Options):
     adaptive: Annotated[Positive | None, Flag("--budget")] = Field(
         default=None, description="Spend N requests on the mutants most likely to show a bias."
     )
+
+
+class Controls(Options):
+    """``[control]``: control mutants, which change as much as a mutant and no person's attribute.
+
+    They show how often answers change because a text was edited at all. ``share`` is in requests: a third
+    means one control request for every three of the mutants.
+    """
+
+    share: Annotated[float, Flag("--control")] = Field(
+        default=1 / 3, ge=0, le=10, description="Control mutants, as a share of the mutants; 0: none."
+    )
+    kinds: Annotated[tuple[Literal["word", "group"], ...], BeforeValidator(_comma_separated), TOML_ALONE] = (
+        Field(
+            default=("word", "group"),
+            min_length=1,
+            description="What they change: words that describe nobody, words of one group for each other.",
+        )
+    )

@@ -26,7 +26,7 @@ from harness.errors import ConfigError, ModelError, TaskError
 from harness.estimates import prompt_bound, text_bound
 from harness.folder import RunFolder
 from harness.http_client import Key, on_this_machine
-from harness.plugins import Kit, Model, Parser, Suite
+from harness.plugins import Controls, Kit, Model, Parser, Suite
 
 LANGUAGE = "en"
 
@@ -205,6 +205,7 @@ def kit(config: RunConfig, task: Task | None = None) -> Kit:
         cache=(Path(config.cache) if config.cache else DEFAULT_CACHE).parent,
         load_parser=_parser,
         read_key=_key,
+        control=config.control if config.budget.adaptive is None else Controls(share=0),
     )
 
 

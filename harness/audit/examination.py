@@ -34,14 +34,16 @@ class Examiner:
         outcomes = {name: reading.outcome for name, reading in readings.items()}
         blank = [replace(case, text="") for case in group]
         valid = [case for case in blank if case.valid]
-        verdicts = _shifted(group, readings, self._audit.suite.judge(valid, outcomes))
+        tests = [case for case in valid if case.role != "control"]
+        verdicts = _shifted(group, readings, self._audit.suite.judge(tests, outcomes))
+        controls = _shifted(group, readings, self._of_controls(valid, outcomes))
         discarded = self._of_discarded(blank, outcomes) if len(valid) < len(blank) else []
         config = self._audit.config
         noise = await self._noise(group, outcomes, config.repeats) if config.repeats else None
         if config.confirm:
             verdicts = await self._confirmed(group, outcomes, verdicts, config.confirm)
         words = {name: _words(answer) for name, answer in answers.items()}
-        return Examined(blank, outcomes, words, verdicts, noise, discarded)
+        return Examined(blank, outcomes, words, verdicts, noise, discarded, controls)
 
     def key(self, case: Case) -> str:
         """Return the key of the request about ``case``; cases with the same key are one request."""
@@ -64,10 +66,18 @@ class Examiner:
             answers |= {name: replies[request.key] for name, request in requests.items()}
         return answers
 
+    def _of_controls(self, valid: Sequence[Case], outcomes: dict[str, Outcome]) -> Iterable[Verdict]:
+        """Return the verdicts on the control mutants of a group, which are judged as its mutants are."""
+        if not any(case.role == "control" for case in valid):
+            return ()
+        return self._audit.suite.judge(
+            [case for case in valid if case.role in ("original", "control")], outcomes
+        )
+
     def _of_discarded(self, group: Sequence[Case], outcomes: dict[str, Outcome]) -> list[Verdict]:
         """Return the verdicts on discarded cases, judged as if they were valid."""
         invalid = {case.id for case in group if not case.valid}
-        verdicts = self._audit.suite.judge(group, outcomes)
+        verdicts = self._audit.suite.judge([case for case in group if case.role != "control"], outcomes)
         return [replace(verdict, hidden=None) for verdict in verdicts if verdict.case in invalid]
 
     async def _noise(self, group: Sequence[Case], outcomes: dict[str, Outcome], repeats: int) -> Noise | None:
@@ -94,11 +104,11 @@ class Examiner:
         compared = {name for pair in biased for name in pair if name is not None}
         repeated = [c for c in group if c.valid and (c.role == "original" or c.id in compared)]
         again = await self._again(repeated, times)
-        blank = [replace(case, text="") for case in group if case.valid]
+        tests = [replace(case, text="") for case in group if case.valid and case.role != "control"]
         statuses: dict[tuple[str, str | None], list[Status]] = {pair: [] for pair in biased}
         for turn in range(times):
             heard = outcomes | {name: repeats[turn] for name, repeats in again.items()}
-            for verdict in self._audit.suite.judge(blank, heard):
+            for verdict in self._audit.suite.judge(tests, heard):
                 if (verdict.case, verdict.other) in biased:
                     statuses[verdict.case, verdict.other].append(verdict.status)
         return [

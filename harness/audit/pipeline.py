@@ -29,7 +29,7 @@ from harness.core import Case, Document, Examined, Json, JsonObject, Outcome, Ve
 from harness.errors import ConfigError, EndpointError
 from harness.folder import DERIVED, RunFolder
 from harness.models import tokens
-from harness.plugins import Nouns
+from harness.plugins import Controls, Nouns
 from harness.progress import Progress, unwatched
 from harness.report import figures, html, junit
 from harness.report import summary as summaries
@@ -266,7 +266,7 @@ async def generate(
 
 async def check(config: RunConfig, text: str) -> Checked:
     """Ask about one text and all its mutants. Raises ``HarnessError``."""
-    audit = await asyncio.to_thread(assemble, config)
+    audit = await asyncio.to_thread(assemble, config.model_copy(update={"control": Controls(share=0)}))
     if audit.suite.makes_texts:
         raise ConfigError(f"suite {audit.suite.name!r} makes its own texts: check one of yours with another")
     cases = list(audit.suite.cases(iter([Document("text", text)])))

@@ -22,14 +22,17 @@ class Tally:
 
     generated: int = 0
     valid: int = 0
+    controls: int = 0
     eligible: set[str] = field(default_factory=set)
 
     def passing(self, cases: Iterable[Case]) -> Iterator[Case]:
         """Yield ``cases``, counting them."""
         for case in cases:
             self.eligible.add(case.document)
-            self.generated += case.role != "original"
-            self.valid += case.valid and case.role != "original"
+            mutant = case.role not in ("original", "control")
+            self.generated += mutant
+            self.valid += case.valid and mutant
+            self.controls += case.role == "control"
             yield case
 
 
@@ -48,6 +51,7 @@ class Plan:
     eligible: int
     generated: int
     valid: int
+    controls: int
     unique: int
     cached: int
     to_send: int
@@ -90,6 +94,7 @@ async def plan(config: RunConfig) -> Plan:
         eligible=len(tally.eligible),
         generated=tally.generated,
         valid=tally.valid,
+        controls=tally.controls,
         unique=unique,
         cached=cached,
         to_send=to_send,

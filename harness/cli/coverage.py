@@ -81,7 +81,7 @@ def _texts(folder: RunFolder, limit: int, seed: int) -> list[str]:
     """Return at most ``limit`` distinct valid texts of a run in random order."""
     import polars as pl
 
-    cases = folder.scan("cases").filter("valid")
+    cases = folder.scan("cases").filter(pl.col("valid") & (pl.col("role") != "control"))
     ids = cases.select("id").collect(engine="streaming")["id"].to_list()
     random.Random(seed).shuffle(ids)
     rows = cases.filter(pl.col("id").is_in(ids[:limit])).select("id", "text").collect(engine="streaming")

@@ -16,7 +16,16 @@ from pydantic.fields import FieldInfo
 
 from harness import registry
 from harness.config import RunConfig
-from harness.settings import BudgetLimits, Documents, ModelSettings, Options, TaskOptions, flags, metadata
+from harness.settings import (
+    BudgetLimits,
+    Controls,
+    Documents,
+    ModelSettings,
+    Options,
+    TaskOptions,
+    flags,
+    metadata,
+)
 
 FIRST = "What is tested"
 COMMAND = "This command"
@@ -30,12 +39,12 @@ HEADINGS: Mapping[str, tuple[str, ...]] = {
         *("documents.text_column", "documents.label_column", "documents.dataset", "documents.name"),
         *("documents.split", "documents.revision", "documents.max_tokens"),
     ),
-    "Task": ("prompt", "shots"),
+    "Task": ("prompt", "shots", "favourable"),
     TASKS: tuple(f"task_options.{name}" for name in TaskOptions.model_fields),
     "Model": ("model.model_file", "model.api_key_file", "model.concurrency"),
     "Asking and limits": (
         *("repeats", "confirm", "budget.adaptive", "budget.max_requests", "budget.max_cost", "cache"),
-        *("workers", "seed"),
+        *("control.share", "workers", "seed"),
     ),
 }
 ONLY_RUN = ("fail_above", "batch")
@@ -45,6 +54,7 @@ SECTIONS: Mapping[str, type[Options]] = {
     "task_options": TaskOptions,
     "model": ModelSettings,
     "budget": BudgetLimits,
+    "control": Controls,
 }
 
 

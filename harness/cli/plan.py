@@ -28,6 +28,7 @@ def command(config_file: str | None, as_json: bool, **options: object) -> None:
         f"{counts.model} on {counts.task}, suite {counts.suite}\n"
         f"  texts      {counts.documents:>9,}, {counts.eligible:,} {sources}\n"
         f"  {cases:<10} {counts.generated:>9,}, {counts.valid:,} valid\n"
+        f"  controls   {counts.controls:>9,}\n"
         f"  requests   {counts.unique:>9,} distinct, {counts.cached:,} cached\n"
         f"  to send    {counts.to_send:>9,}\n"
         f"  tokens     {counts.prompt_tokens:>9,} in, {counts.completion_tokens:,} out"

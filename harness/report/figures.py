@@ -80,7 +80,7 @@ def build(folder: RunFolder, facts: Facts, additions: Mapping[str, object] | Non
         "documents": Documents(read=facts.documents, eligible=eligible(cases), shortened=facts.shortened),
         "cases": case_counts(cases),
         "requests": requests(facts.counts),
-        "answers": answer_counts(answers),
+        "answers": answer_counts(answers, cases),
         "accuracy": accuracy(cases, answers),
         "results": results(verdicts, sets, facts.confirm > 0, noise_rows),
         "one_person": one_person(verdicts, cases, sets, facts.confirm > 0),
@@ -148,10 +148,11 @@ def cost(counts: Counts, prices: Prices | None) -> float | None:
 
 
 def case_counts(cases: pl.LazyFrame) -> Cases:
-    """Count the cases generated, valid, discarded (by reason) and duplicate, without the originals."""
+    """Count the cases generated, valid, discarded (by reason) and duplicate: no originals, no controls."""
     import polars as pl
 
-    rows = cases.filter(pl.col("role") != "original").group_by("reason").len().collect().rows()
+    mutants = cases.filter(~pl.col("role").is_in(["original", "control"]))
+    rows = mutants.group_by("reason").len().collect().rows()
     by_reason = {str(reason): count for reason, count in rows if reason not in (None, DUPLICATE)}
     valid = sum(count for reason, count in rows if reason is None)
     duplicate = sum(count for reason, count in rows if reason == DUPLICATE)
@@ -172,9 +173,12 @@ def eligible(cases: pl.LazyFrame) -> int:
     return int(cases.select(pl.col("document").n_unique()).collect(engine="streaming").item())
 
 
-def answer_counts(answers: pl.LazyFrame) -> Answers:
-    """Count the cases by outcome."""
-    rows = dict(answers.group_by("outcome").len().collect().rows())
+def answer_counts(answers: pl.LazyFrame, cases: pl.LazyFrame) -> Answers:
+    """Count the cases by outcome, without the controls."""
+    import polars as pl
+
+    controls = cases.filter(pl.col("role") == "control").select(case="id")
+    rows = dict(answers.join(controls, on="case", how="anti").group_by("outcome").len().collect().rows())
     return Answers.model_validate({name: int(rows.get(name, 0)) for name in ("read", *UNREAD)})
 
 

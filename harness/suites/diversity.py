@@ -54,7 +54,8 @@ def texts(tables: Tables, kind: str | None = None) -> dict[str, list[str]]:
     """Return the texts of the valid cases by their role, or all as one ``kind``."""
     import polars as pl
 
-    rows = tables.scan("cases").filter(pl.col("reason").is_null()).select("role", "text").collect().rows()
+    asked = pl.col("reason").is_null() & (pl.col("role") != "control")
+    rows = tables.scan("cases").filter(asked).select("role", "text").collect().rows()
     by_kind: dict[str, list[str]] = {}
     for role, text in rows:
         by_kind.setdefault(kind or role, []).append(text)

@@ -101,7 +101,7 @@ class _Builder:
         for row, case in group:
             if case.role == "original":
                 original = row
-            elif case.valid and case.substitutions:
+            elif case.valid and case.role in ("atomic", "intersectional"):
                 mutants.append((row, case))
         if original == NONE or not mutants:
             return

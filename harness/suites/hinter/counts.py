@@ -117,7 +117,7 @@ def mutants(tables: Tables, attributes: Sequence[str]) -> list[Row]:
     names = pl.col("substitutions").list.eval(pl.element().struct.field("attribute"))
     rows = (
         tables.scan("cases")
-        .filter(pl.col("role") != "original")
+        .filter(pl.col("role").is_in(["atomic", "intersectional"]))
         .group_by("reason", key=names.list.join(KEY_SEPARATOR))
         .len()
         .collect(engine="streaming")
