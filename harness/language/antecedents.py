@@ -86,7 +86,7 @@ def _bound(reading: ParsedText, pronoun: Mention, other: Mention) -> bool:
     if other.kind == "nominal" and other.start <= pronoun.start < other.end:
         return not _clause_between(reading, pronoun.head, other.head)
     there = reading.tokens[other.head]
-    if there.sentence == reading.tokens[pronoun.head].sentence and _owns(reading, pronoun.head, other.head):
+    if _owns(reading, pronoun.head, other.head):
         return True
     if reading.lower(reading.tokens[pronoun.head].head) in PLACES:
         return False  # he locked the door behind him

@@ -71,6 +71,10 @@ class ParsedText:
             yield index
             index += 1
 
+    def sentence(self, number: int) -> Iterator[int]:
+        """Yield the tokens of the sentence ``number``."""
+        return (i for i, token in enumerate(self.tokens) if token.sentence == number)
+
     def ancestors(self, index: int) -> Iterator[int]:
         """Yield the tokens above ``index``, nearest first."""
         while self.tokens[index].head != index:

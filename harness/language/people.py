@@ -33,6 +33,11 @@ FAMILIES = tuple(
 KINSHIP = frozenset("mom mum dad mother father grandma grandpa mommy daddy mummy mama papa granny".split())  # noqa: SIM905
 
 
+def family(word: str) -> frozenset[str]:
+    """Return the nouns for relatives of one kind that have ``word`` among them; none if it is no relative."""
+    return next((words for words in FAMILIES if word in words), frozenset())
+
+
 @dataclass(frozen=True)
 class People:
     """Lower-case nouns for one person, their irregular plurals, and the words around them.

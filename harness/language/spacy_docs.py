@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import groupby, islice
 from typing import TYPE_CHECKING, cast
 
 from harness.errors import ParserError
@@ -15,7 +15,7 @@ from harness.language.person_names import NAME_TAGS
 
 if TYPE_CHECKING:
     from spacy.pipeline import TrainablePipe
-    from spacy.tokens import Doc
+    from spacy.tokens import Doc, Span
 
 BATCH = 16  # texts, not sentences
 OPENERS = frozenset("PRP PRP$ DT IN CC RB WRB WP WDT EX MD TO CD PDT".split())  # noqa: SIM905
@@ -65,25 +65,24 @@ class SpacyReader:
 
 
 def _with_names(doc: Doc) -> Iterator[tuple[int, int]]:
-    """Yield the token ranges of neighbouring sentences that may have a name.
+    """Yield the token ranges of neighbouring sentences that may have a name."""
+    for named, neighbours in groupby(doc.sents, _may_name):
+        if named:
+            sentences = list(neighbours)
+            yield sentences[0].start, sentences[-1].end
+
+
+def _may_name(sentence: Span) -> bool:
+    """Return whether a sentence may have a name.
 
     It is tagged as a proper noun, has a capital in mid-sentence, or opens the sentence in place of one of the
     words that open most (*The*, *He*, *But*).
     """
-    begin = end = 0
-    for sentence in doc.sents:
-        if any(
-            token.tag_ in NAME_TAGS
-            or (token.is_title and len(token) > 1 and (token.i > sentence.start or token.tag_ not in OPENERS))
-            for token in sentence
-        ):
-            begin = begin if end == sentence.start and end > begin else sentence.start
-            end = sentence.end
-        elif end > begin:
-            yield begin, end
-            begin = end
-    if end > begin:
-        yield begin, end
+    return any(
+        token.tag_ in NAME_TAGS
+        or (token.is_title and len(token) > 1 and (token.i > sentence.start or token.tag_ not in OPENERS))
+        for token in sentence
+    )
 
 
 def entities(doc: Doc, offset: int = 0) -> list[Named]:

@@ -1,9 +1,10 @@
 """Which persons of a text are clear: it is certain which words refer to them.
 
 All words for one person have to change together. A person may be mistaken for another if a pronoun has a
-second plausible antecedent or a noun may take the person up again: such persons change their gender together,
-so that whoever is meant, it is right. A person may be a stranger if a name or a role beside it ties it to
-somebody whose words are not known: such a person keeps the gender.
+second plausible antecedent or a noun may take the person up again. A person may be a stranger if a name or a
+role beside it ties it to somebody whose words are not known. Persons who are not clear keep the gender, but
+for two cases, in which it is right whoever is meant (``Persons.company``): those of a gender who may be
+mistaken change together if they may be one person, and in a long legal text everybody of a gender does.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 
 from harness.language.antecedents import tells_of
 from harness.language.entities import Entity, Resolution
-from harness.language.people import FAMILIES, People
+from harness.language.people import People, family
 from harness.language.person_names import NAME_TAGS, left_over, strangers
 from harness.language.persons import Mention
 
@@ -32,6 +33,7 @@ ARGUMENTS = frozenset({"nsubj", "nsubjpass", "dobj", "pobj"})
 DEFINITE = frozenset({"the", "this", "that"})
 SUBJECTS = frozenset({"nsubj", "nsubjpass", "expl"})
 IMPERSONAL = frozenset({"this", "that", "it", "there"})
+_PLAYED_BY = re.compile(r"[^.!?]{0,60}\b(?:played|portrayed|voiced) by\b")
 
 
 @dataclass(frozen=True)
@@ -309,8 +311,7 @@ class _Clarity:
         for mention, number in self._mentions:
             if mention.kind == "nominal" and mention.gender:
                 word = self._reading.lower(mention.head)
-                kind = next((min(family) for family in FAMILIES if word in family), word)
-                by_word.setdefault(kind, set()).add(number)
+                by_word.setdefault(min(family(word), default=word), set()).add(number)
         for numbers in by_word.values():
             if len(numbers) > 1:
                 yield from numbers
@@ -324,9 +325,7 @@ class _Clarity:
         token = reading.tokens[head]
         if token.dep == "pobj" and reading.lower(token.head) in ("as", "like", "into"):
             return True
-        if re.match(
-            r"[^.!?]{0,60}\b(?:played|portrayed|voiced) by\b", reading.text[token.end : token.end + 80]
-        ):
+        if _PLAYED_BY.match(reading.text, token.end, token.end + 80):
             return True
         if token.dep == "dobj" and reading.lower(token.head) in ROLES:
             return True  # Eva plays the sister
@@ -389,7 +388,4 @@ class _Clarity:
             return True
         if any(reading.tokens[c].dep in ("amod", "det", "nummod") for c in reading.children[name.head]):
             return True  # dirty Harry
-        here = self._sentence(name)
-        return any(
-            reading.lower(i) in ROLES for i, token in enumerate(reading.tokens) if token.sentence == here
-        )
+        return any(reading.lower(i) in ROLES for i in reading.sentence(self._sentence(name)))

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from harness.core import Span
-from harness.language.mentions import of_either
-from harness.language.people import FAMILIES, KINSHIP
+from harness.language.people import KINSHIP, family
 from harness.language.person_names import NAME_TAGS
 from harness.language.persons import Gender, vocabulary
 from harness.language.surface import paradigm
@@ -47,7 +46,7 @@ def coordinated(text: PeopleText, edits: Mapping[Span, str], gender: Gender) -> 
             return True
         if any(text.gender_at(other) == OTHER[gender] for other in others):
             return True
-        words = (text.reading.lower(i) for i in text.sentence(token.sentence))
+        words = (text.reading.lower(i) for i in text.reading.sentence(token.sentence))
         another = target.lower() in words and not _indefinite(text, index)  # the woman saw the man
         if token.tag in ("NN", "NNS") and (another or _relative(text, target.lower())):
             return True
@@ -74,8 +73,8 @@ def left_behind(text: PeopleText, edits: Mapping[Span, str], gender: Gender) -> 
         word = text.reading.lower(index)
         if word in SPOUSES:
             return True
-        if paradigm(word) or token.start in changed or of_either(text.reading, index):
-            continue  # every other pronoun is a mention
+        if paradigm(word) or token.start in changed:
+            continue  # every pronoun of the gender is a mention, but for *he or she*
         if text.gender_at(index) == gender or titles.get(word.rstrip(".")) == gender:
             return True
     return False
@@ -83,8 +82,8 @@ def left_behind(text: PeopleText, edits: Mapping[Span, str], gender: Gender) -> 
 
 def _relative(text: PeopleText, target: str) -> bool:
     """Return whether the text already speaks of a relative of the kind of ``target``."""
-    family: frozenset[str] = next((words for words in FAMILIES if target in words), frozenset())
-    return any(text.reading.lower(i) in family for i in range(len(text.reading.tokens)))
+    alike = family(target)
+    return any(text.reading.lower(i) in alike for i in range(len(text.reading.tokens)))
 
 
 def joined(text: PeopleText, places: Sequence[Place], terms: Collection[str]) -> bool:
@@ -211,4 +210,4 @@ def ranked(text: PeopleText, place: Place) -> bool:
 def relative(text: PeopleText, place: Place) -> bool:
     """Return whether a word describes a relative, whose origin is that of the family."""
     word = "" if place.head is None else text.reading.lower(place.head)
-    return word in KINSHIP or any(word in family for family in FAMILIES)
+    return word in KINSHIP or bool(family(word))

@@ -20,7 +20,7 @@ from harness.suites.lexicon import Attribute, Exchange
 
 FORMS: dict[Gender, str] = {"male": "he", "female": "she"}
 
-INITIALS = r"(?:[^\W\d_]\.)+[^\W\d_]?|[^\W\d_]"
+INITIALS = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]?|[^\W\d_]")
 """A first name of which only initials are given, which tells no gender."""
 
 Words = dict[Span, str]
@@ -210,7 +210,7 @@ class GenderChange:
     def _may_stay(self, mention: Mention, first: str, more: str) -> bool:
         """Return whether a name tells no gender: a surname, or one with initials."""
         if more:
-            return mention.title is not None and re.fullmatch(INITIALS, first) is not None
+            return mention.title is not None and INITIALS.fullmatch(first) is not None
         return mention.title is not None or self._surname(first)
 
     def _surname(self, word: str) -> bool:

@@ -219,13 +219,8 @@ class Meaning:
 
     def _rules(self, last: int) -> bool:
         """Return whether a law speaks: *a child shall not …*, *failure to hand over a child*."""
-        token = self.reading.tokens[last]
         above = {self.reading.lower(i) for i in self.reading.ancestors(last)}
-        words = (
-            self.reading.lower(i)
-            for i, other in enumerate(self.reading.tokens)
-            if other.sentence == token.sentence
-        )
+        words = map(self.reading.lower, self.reading.sentence(self.reading.tokens[last].sentence))
         return not LAW.isdisjoint(words) or not DUTIES.isdisjoint(above)
 
     def _exclaimed(self, last: int) -> bool:

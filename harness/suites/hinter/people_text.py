@@ -74,10 +74,6 @@ class PeopleText:
         """Return the gender that a pronoun or a noun in lower case expresses."""
         return PARADIGM_GENDER.get(paradigm(word) or "") or self.words.gender(word)
 
-    def sentence(self, number: int) -> Iterator[int]:
-        """Yield the tokens of a sentence."""
-        return (i for i, token in enumerate(self.reading.tokens) if token.sentence == number)
-
     def variation(
         self,
         attribute: str,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
+from harness.language import person_names
 from harness.language.coreference import RuleResolver
 from harness.language.entities import Resolution
 from harness.language.people import People, person_vocabulary
@@ -13,15 +15,14 @@ from harness.language.spacy_docs import SpacyReader
 from harness.suites.hinter.clarity import SUBJECTS, doubts
 
 RELATIVES = frozenset("sons daughters boys girls brothers sisters twins wives husbands".split())  # noqa: SIM905
-GENERIC = frozenset(
-    """man men woman women guy guys gal gals girl girls boy boys lady ladies male males female females chick
-    chicks""".split()  # noqa: SIM905
-)
 SEXES = frozenset("male males female females".split())  # noqa: SIM905
+GENERIC = SEXES | frozenset(
+    "man men woman women guy guys gal gals girl girls boy boys lady ladies chick chicks".split()  # noqa: SIM905
+)
 PARTNERS = frozenset({"girlfriend", "boyfriend"})
 YOUNG = frozenset("children kids boys girls babies teenagers sons daughters students".split())  # noqa: SIM905
 ANAPHORIC = frozenset({"such", "both", "these", "those", "other", "neither", "either"})
-ACTING = frozenset({"nsubj", "nsubjpass", "poss", "appos"})
+ACTING = person_names.ACTING | {"appos"}
 MODIFIERS = frozenset({"amod", "compound", "prep", "relcl", "acl"})
 
 
@@ -69,6 +70,7 @@ class Persons:
         mentions = [m for entity in resolution.entities if entity.person for m in entity.mentions]
         self.anybody = any(m.kind == "name" or m.gender for m in mentions)
         self._names = [m.head for m in mentions if m.kind == "name"]
+        self._companies: dict[Gender, Person] = {}
 
     def of(self, head: int) -> Person:
         """Return the person or group whose mention has its head at token ``head``."""
@@ -91,24 +93,32 @@ class Persons:
         """
         if person.clear or not person.single or person.gender is None:
             return person
-        numbers = [
-            number
-            for number, entity in enumerate(self._entities)
-            if entity.person
-            and (
-                (entity.agrees(person.gender) and number in self._doubts.all)
-                if self._apart
-                else person.gender in entity.genders
-            )
-        ]
-        mentions = sorted((m for n in numbers for m in self._entities[n].mentions), key=lambda m: m.start)
-        if self._apart:
-            clear = self._doubts.strangers.isdisjoint(numbers) and len(self._called(mentions)) <= 1
-        else:
-            mentions = [m for m in mentions if m.gender or m.kind != "name" or self._full(m)]
-            clear = not self._nameless()
-        clear = clear and not self._groups(person.gender)
-        return Person(f"persons {person.gender}", tuple(mentions), person.gender, clear, not self._apart)
+        gender = person.gender
+        if gender not in self._companies:
+            self._companies[gender] = self._as_one(gender) if self._apart else self._everybody(gender)
+        return self._companies[gender]
+
+    def _as_one(self, gender: Gender) -> Person:
+        """Return all persons who are not clear and may be of ``gender`` as one person."""
+        numbers = [n for n in sorted(self._doubts.all) if self._entities[n].agrees(gender)]
+        mentions = self._mentions(numbers)
+        clear = (
+            self._doubts.strangers.isdisjoint(numbers)
+            and len(self._called(mentions)) <= 1
+            and not self._groups(gender)
+        )
+        return Person(f"persons {gender}", tuple(mentions), gender, clear)
+
+    def _everybody(self, gender: Gender) -> Person:
+        """Return everybody of ``gender`` as one; a single name of no known gender is a surname, and stays."""
+        numbers = [n for n, entity in enumerate(self._entities) if entity.person and gender in entity.genders]
+        mentions = [m for m in self._mentions(numbers) if m.gender or m.kind != "name" or self._full(m)]
+        clear = not self._nameless() and not self._groups(gender)
+        return Person(f"persons {gender}", tuple(mentions), gender, clear, everybody=True)
+
+    def _mentions(self, numbers: Iterable[int]) -> list[Mention]:
+        """Return the mentions of entities in text order."""
+        return sorted((m for n in numbers for m in self._entities[n].mentions), key=lambda m: m.start)
 
     def _nameless(self) -> bool:
         """Return whether somebody of no known gender has a first name, which may tell it to a reader."""
@@ -135,8 +145,7 @@ class Persons:
 
     def _groups(self, gender: Gender) -> bool:
         """Return whether the text has a noun for several persons of ``gender``."""
-        tokens = range(len(self._reading.tokens))
-        return any(self.plural(i) and self._words.gender(self._reading.lower(i)) == gender for i in tokens)
+        return any(self._words.gender(self._reading.lower(i)) == gender for i in self._plurals)
 
     def members(self, head: int) -> bool:
         """Return whether a plural noun may be of persons whom the text names or speaks of one by one.
@@ -218,10 +227,15 @@ class Persons:
 
     def _several_before(self, head: int) -> bool:
         """Return whether names, or a noun for several persons, come before; for *the children*, another."""
-        words = [self._reading.lower(i) for i in range(head) if self.plural(i)]
+        words = [self._reading.lower(i) for i in self._plurals if i < head]
         if self._reading.lower(head) in YOUNG:
             return bool(self._names) or not YOUNG.isdisjoint(words)
         return any(name < head for name in self._names) or any(map(self._words.person, words))
+
+    @cached_property
+    def _plurals(self) -> Sequence[int]:
+        """The plural nouns in order, looked for when they are first asked for."""
+        return [i for i in range(len(self._reading.tokens)) if self.plural(i)]
 
     def plural(self, index: int) -> bool:
         """Return whether the token at ``index`` is a plural noun."""

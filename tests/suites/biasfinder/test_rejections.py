@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import pytest
 
-from harness.core import Document
-from harness.language import coreference
-from harness.language.entities import Resolver
 from harness.suites.biasfinder import gender
-from harness.suites.biasfinder.gender_nouns import GenderNouns
 from harness.suites.biasfinder.templates import Refusal
-from harness.suites.nouns import gender_nouns
-
-NOUNS = GenderNouns(gender_nouns())
-
-
-@cache
-def resolver() -> Resolver:
-    return coreference.load("rules")
+from tests.suites.biasfinder.resolved import NOUNS, resolved
 
 
 def found(text: str) -> str:
-    template = gender.template(Document("d", text), next(resolver().resolve([text])), NOUNS)
+    template = gender.template(*resolved(text), NOUNS)
     return template.reason if isinstance(template, Refusal) else "template"
 
 

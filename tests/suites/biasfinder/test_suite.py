@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable
-from functools import cache
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -17,19 +16,16 @@ from harness import config
 from harness.audit import assembly, pipeline
 from harness.core import Case, Document
 from harness.errors import ConfigError, TemplateError
-from harness.language import coreference
-from harness.language.entities import Resolver
 from harness.suites.biasfinder import sources
 from harness.suites.biasfinder.fillers import COMBINED_MUTANTS, Casting
-from harness.suites.biasfinder.gender_nouns import GenderNouns
 from harness.suites.biasfinder.names import country_names, gender_names
 from harness.suites.biasfinder.occupation import Occupations
 from harness.suites.biasfinder.sources import Given, Miner, Sourced
 from harness.suites.biasfinder.suite import BiasFinder
 from harness.suites.biasfinder.templates import Characteristic, parse
-from harness.suites.nouns import gender_nouns, occupations
+from harness.suites.nouns import occupations
+from tests.suites.biasfinder.resolved import NOUNS, resolver
 
-NOUNS = GenderNouns(gender_nouns())
 JOBS = [noun.singular for noun in occupations()]
 TEXTS = [
     Document("jake", "It is Jake who saves the film: he is an old doctor.", frozenset({"Positive"})),
@@ -45,11 +41,6 @@ def casting(limit: int | None = None, seed: int = 0, names: int = 30) -> Casting
 def given(*written: str, **options: Any) -> BiasFinder:
     found = [Sourced(parse(one, f"line {number}")) for number, one in enumerate(written, 1)]
     return BiasFinder(Given(found), casting(**options), NOUNS)
-
-
-@cache
-def resolver() -> Resolver:
-    return coreference.load("rules")
 
 
 def mined(characteristic: Characteristic, **options: Any) -> list[Case]:

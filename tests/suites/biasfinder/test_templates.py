@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tomllib
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,32 +12,17 @@ from hypothesis import strategies as st
 
 from harness.core import Document
 from harness.errors import TemplateError
-from harness.language import coreference
-from harness.language.entities import Resolution, Resolver
 from harness.suites.biasfinder import country, filling, gender, occupation, templates
 from harness.suites.biasfinder.filling import Person
-from harness.suites.biasfinder.gender_nouns import GenderNouns
-from harness.suites.biasfinder.occupation import Occupations
 from harness.suites.biasfinder.sources import Miner
 from harness.suites.biasfinder.templates import Placeholder, Refusal, Template
-from harness.suites.nouns import gender_nouns, occupations
+from tests.suites.biasfinder.resolved import JOBS, NOUNS, resolved, resolver
 
 EXAMPLES: list[dict[str, Any]] = tomllib.loads(
     Path(__file__).with_name("examples.toml").read_text(encoding="utf-8")
 )["example"]
-NOUNS = GenderNouns(gender_nouns())
-JOBS = Occupations(noun.singular for noun in occupations())
 WOMAN = Person("female", "Julia", "editor")
 MAN = Person("male", "Peter", "nurse")
-
-
-@cache
-def resolver() -> Resolver:
-    return coreference.load("rules")
-
-
-def resolved(text: str) -> tuple[Document, Resolution]:
-    return Document("d", text), next(resolver().resolve([text]))
 
 
 def mined(characteristic: str, text: str) -> Template | Refusal:

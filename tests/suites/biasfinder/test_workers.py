@@ -2,31 +2,16 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import pytest
 
-from harness.core import Document
-from harness.language import coreference
-from harness.language.entities import Resolver
 from harness.suites.biasfinder import occupation, templates
-from harness.suites.biasfinder.gender_nouns import GenderNouns
-from harness.suites.biasfinder.occupation import Occupations
 from harness.suites.biasfinder.sources import Miner
 from harness.suites.biasfinder.templates import Refusal
-from harness.suites.nouns import gender_nouns, occupations
-
-JOBS = Occupations(noun.singular for noun in occupations())
-NOUNS = GenderNouns(gender_nouns())
-
-
-@cache
-def resolver() -> Resolver:
-    return coreference.load("rules")
+from tests.suites.biasfinder.resolved import JOBS, NOUNS, resolved, resolver
 
 
 def mined(text: str) -> str:
-    found = occupation.template(Document("d", text), next(resolver().resolve([text])), JOBS)
+    found = occupation.template(*resolved(text), JOBS)
     return f"!{found.reason}" if isinstance(found, Refusal) else templates.write(found, originals=False)
 
 
@@ -81,5 +66,5 @@ def test_the_first_job_that_can_be_exchanged_is(text: str, template: str) -> Non
 )
 def test_worker_and_gendered_person_are_one(text: str, reason: str | None) -> None:
     miner = Miner("gender+occupation", resolver(), NOUNS, JOBS)
-    found = miner.template(Document("d", text), next(resolver().resolve([text])))
+    found = miner.template(*resolved(text))
     assert (found.reason if isinstance(found, Refusal) else None) == reason
