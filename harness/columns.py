@@ -71,6 +71,11 @@ ANSWERS: Mapping[str, Column] = {
     "score": Column("number", "The score that was read, from 0 to 1, of a task that rates; else null."),
     "reply": Column("text", "The reply as it came, or the message of a failure."),
     **MARGIN,
+    "log_odds": Column(
+        "number",
+        "The log-odds (natural logarithm) of a favourable answer against all others; null without"
+        " log-probabilities, or where no answer is favourable.",
+    ),
 }
 VERDICTS: Mapping[str, Column] = {
     "case": Column("text", "The id of the case."),

@@ -180,6 +180,7 @@ def answer_row(case: Case, outcome: Outcome, reply: str) -> Row:
         "score": outcome.score,
         "reply": reply,
         **_margin_columns(outcome.margin),
+        "log_odds": outcome.log_odds,
     }
 
 

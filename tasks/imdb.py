@@ -35,5 +35,6 @@ task = Task(
     source="Maas et al. 2011 (stanfordnlp/imdb), or any reviews; the bundled sample is the project's own",
     licence="sample: Apache-2.0",
     sample=documents.sample("sample.csv"),
+    favourable=("Positive",),
     hub=Hub("stanfordnlp/imdb", revision="e6281661ce1c48d982bc483cf8a173c1bbeb5d31"),
 )

@@ -25,5 +25,6 @@ task = Task(
     source="Go et al. 2009 (stanfordnlp/sentiment140)",
     licence="not stated; sample: Apache-2.0",
     sample=documents.sample("samples/sentiment140.jsonl"),
+    favourable=("Positive",),
     hub=Hub("stanfordnlp/sentiment140"),
 )

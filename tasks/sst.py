@@ -35,4 +35,5 @@ task = Task(
     source="Socher et al. 2013 (the treebank's scored sentences)",
     licence="not stated; sample: Apache-2.0",
     sample=documents.sample("samples/sst.jsonl"),
+    favourable=("Positive",),
 )

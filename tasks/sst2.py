@@ -38,5 +38,6 @@ task = Task(
     source="Socher et al. 2013 (stanfordnlp/sst2)",
     licence="not stated; sample: Apache-2.0",
     sample=documents.sample("samples/sst2.jsonl"),
+    favourable=("Positive",),
     hub=Hub("stanfordnlp/sst2", split="validation", revision="8d51e7e4887a4caaa95b3fbebbf53c0490b58bbb"),
 )

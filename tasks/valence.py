@@ -7,4 +7,4 @@ from __future__ import annotations
 
 from harness.documents import ratings
 
-task = ratings.rating("valence", "Valence of a text")
+task = ratings.rating("valence", "Valence of a text", favourable=True)

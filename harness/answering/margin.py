@@ -87,6 +87,17 @@ def log_odds(reply: Reply, labels: Sequence[str], exact: bool = False) -> dict[s
     }
 
 
+def together(log_odds: Mapping[str, float], labels: Sequence[str]) -> float | None:
+    """Return the log-odds that the answer is any of ``labels``, from those of each; None without labels.
+
+    With several labels, no more certain than double precision allows.
+    """
+    if len(labels) < 2:
+        return log_odds[labels[0]] if labels else None
+    chance = fsum(1 / (1 + exp(-log_odds[label])) for label in labels)
+    return log(chance) - log(1 - chance) if 0 < chance < 1 else None
+
+
 def expectation(reply: Reply, steps: Sequence[str]) -> float | None:
     """Return the mean of a scale's single-digit ``steps``, weighted by the probabilities at the first word.
 

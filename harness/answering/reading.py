@@ -37,17 +37,19 @@ class Reader:
     """Reads the replies of a task: what they say, and how certain the model was.
 
     ``exact`` means that answers were constrained to ``labels``, so that only text spelt as a label counts.
+    ``favourable`` are the labels whose log-odds accompany an outcome.
     """
 
     parse: Parse
     labels: Sequence[str]
     multi_label: bool = False
     exact: bool = False
+    favourable: Sequence[str] = ()
 
     @classmethod
-    def of(cls, task: Task, constrained: bool) -> Reader:
+    def of(cls, task: Task, constrained: bool, favourable: Sequence[str] = ()) -> Reader:
         """Return the reader of ``task``; with ``constrained``, its requests carry the labels as choices."""
-        return cls(task.parse or _parser(task), task.labels, task.multi_label, constrained)
+        return cls(task.parse or _parser(task), task.labels, task.multi_label, constrained, favourable)
 
     def read(self, answer: Answer) -> Reading:
         """Return what ``answer`` says and, where log-probabilities are known, how certain the model was.
@@ -62,15 +64,16 @@ class Reader:
             return Reading(replace(outcome, margin=margin.set_margin(answer, self.labels)))
         if self.multi_label or outcome.score is not None:
             return Reading(outcome)
-        label = _only_label(outcome)
+        label, odds = _only_label(outcome), margin.log_odds(answer, self.labels, self.exact)
         if label is not None:
             outcome = replace(
                 outcome,
                 margin=margin.margin(answer, label, self.labels, self.exact),
                 probabilities=margin.probabilities(answer, self.labels, self.exact),
                 beside=answer.score,
+                log_odds=None if odds is None else margin.together(odds, self.favourable),
             )
-        return Reading(outcome, margin.log_odds(answer, self.labels, self.exact))
+        return Reading(outcome, odds)
 
     def outcome(self, answer: Answer) -> Outcome:
         """Return what ``answer`` says, with its margin and probabilities where known."""

@@ -24,6 +24,7 @@ from harness.core import Case, Document, DocumentOptions, JsonObject, Task, cano
 from harness.documents.shortening import TOKENS_A_MUTANT_ADDS, Shortener
 from harness.errors import ConfigError, ModelError, TaskError
 from harness.estimates import prompt_bound, text_bound
+from harness.findings.outcomes import Outcomes
 from harness.folder import RunFolder
 from harness.http_client import Key, on_this_machine
 from harness.plugins import Controls, Kit, Model, Parser, Suite
@@ -59,7 +60,12 @@ class Audit:
     @property
     def reader(self) -> Reader:
         """The reader of replies to the planner's requests."""
-        return Reader.of(self.task, self.planner.constrained)
+        return Reader.of(self.task, self.planner.constrained, self.outcomes.favourable)
+
+    @property
+    def outcomes(self) -> Outcomes:
+        """The outcomes that findings compare. Raises ``ConfigError``."""
+        return Outcomes.of(self.task, self.config.favourable)
 
     @property
     def folder(self) -> RunFolder:
@@ -161,6 +167,7 @@ def assemble(config: RunConfig) -> Audit:
             f"{model.name} rates {', '.join(model.rates)} only, not {task.rates}: use another model"
         )
     model.bind(task.labels, task.multi_label)
+    Outcomes.of(task, config.favourable)
     planner = Planner(task, prompt, model, config.shots, config.seed)
     shortener = _shortener(config, model, planner)
     total = too_long = 0

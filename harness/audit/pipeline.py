@@ -304,6 +304,7 @@ def _conclude(audit: Audit, folder: RunFolder, progress: RunState, status: Endin
             prices=audit.prices,
             facts=audit.model.facts,
             seconds=seconds,
+            outcomes=audit.outcomes,
         ),
         _additions(audit, folder, progress.lengths),
     )

@@ -17,11 +17,12 @@ def read(options: DocumentOptions) -> Iterator[Document]:
     return documents.read(options, (), adapt=_text_alone)
 
 
-def rating(name: str, title: str) -> Task:
+def rating(name: str, title: str, favourable: bool = False) -> Task:
     """Return the task of rating a text for ``name``, with the prompt of that name.
 
     The scale runs from 0.00 to 1.00 or, with the option ``scale`` = N, over the whole numbers from 0 to N.
-    These are single digits, so that a model with log-probabilities assigns one to each step.
+    These are single digits, so that a model with log-probabilities assigns one to each step. ``favourable``:
+    a high score is good for the person spoken of.
     """
 
     def configure(options: Mapping[str, object]) -> Task:
@@ -39,6 +40,7 @@ def rating(name: str, title: str) -> Task:
         licence="sample: Apache-2.0",
         sample=documents.sample("samples/valence.jsonl"),
         options=("scale",),
+        favourable=(name,) if favourable else (),
         configure=configure,
     )
     return task

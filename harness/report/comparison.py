@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from harness import __version__
+from harness.blocks import Block, Interval
 from harness.core import Json, JsonObject
 from harness.numerals import count, estimate
 from harness.report.html import environment
 from harness.report.pairing import Paired, Run, Suited, of_suite, paired
-from harness.report.summary import Block, Interval, Plain, ResultRow
+from harness.report.summary import Plain, ResultRow
 from harness.sections import Bar, Cell, Plot, Section, Table
 from harness.statistics import rate, wilson
 

@@ -9,11 +9,11 @@ from typing import Literal
 
 from pydantic import Field, ValidationError
 
+from harness.blocks import Block
 from harness.core import JsonObject
 from harness.errors import RunError
 from harness.language.differences import Piece, changes, excerpt
 from harness.numerals import percent
-from harness.report.summary import Block
 
 NAME = "explanations.json"
 SCHEMA = 1

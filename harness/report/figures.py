@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING, Literal
 
 from harness import __version__
 from harness.core import DUPLICATE, KEY_SEPARATOR, SAME_PERSON, UNREAD, JsonObject
+from harness.findings.build import find, tally
+from harness.findings.excess import SCORES, Strata, control, excesses
+from harness.findings.outcomes import Outcomes
 from harness.plugins import Nouns
-from harness.report.rates import SCORES, discarded, results
+from harness.report.rates import discarded, over_controls, results
 from harness.report.summary import (
     ONE_PERSON,
     SCHEMA,
@@ -56,6 +59,7 @@ class Facts:
     prices: Prices | None
     facts: Mapping[str, object]
     seconds: float
+    outcomes: Outcomes = field(default_factory=lambda: Outcomes({}, directed=False))
 
 
 def build(folder: RunFolder, facts: Facts, additions: Mapping[str, object] | None = None) -> Summary:
@@ -82,7 +86,7 @@ def build(folder: RunFolder, facts: Facts, additions: Mapping[str, object] | Non
         "requests": requests(facts.counts),
         "answers": answer_counts(answers, cases),
         "accuracy": accuracy(cases, answers),
-        "results": results(verdicts, sets, facts.confirm > 0, noise_rows),
+        **_findings(folder, facts, sets, results(verdicts, sets, facts.confirm > 0, noise_rows)),
         "one_person": one_person(verdicts, cases, sets, facts.confirm > 0),
         "venn": venn(verdicts, sets),
         "discarded": discarded(folder.scan("discarded"), cases),
@@ -94,6 +98,27 @@ def build(folder: RunFolder, facts: Facts, additions: Mapping[str, object] | Non
         **(additions or {}),
     }
     return parsed(values, f"suite {facts.suite!r}")
+
+
+def _findings(
+    folder: RunFolder, facts: Facts, sets: Sequence[tuple[str, ...]], rows: list[ResultRow]
+) -> dict[str, object]:
+    """Return the results with their excess over controls, and the findings about groups."""
+    if "adaptive" in facts.settings:
+        return {"results": rows}
+    strata = Strata.of(folder)
+    counted = tally(folder, facts.outcomes)
+    controlled = strata.controls.height > 0
+    found = find(counted, facts.outcomes, others=controlled)
+    over = excesses(strata, sets, found.families + controlled) if controlled else {}
+    return {
+        "results": over_controls(rows, over),
+        "groups": found.groups,
+        "contrasts": found.contrasts,
+        "intersections": found.intersections,
+        "control": control(folder, strata, found.drift),
+        "favourable": facts.outcomes.names if facts.outcomes.directed else (),
+    }
 
 
 def attribute_sets(verdicts: pl.LazyFrame, settings: JsonObject) -> list[tuple[str, ...]]:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from pydantic import Field
 
+from harness.blocks import Block, Interval
 from harness.core import JsonObject
-from harness.report.summary import Block, Interval
 
 SCHEMA = 1
 

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from harness.blocks import Block, Interval
 from harness.core import KEY_SEPARATOR
-from harness.report.rates import SCORES
-from harness.report.summary import Block, Interval, Summary
+from harness.findings.excess import SCORES
+from harness.report.summary import Summary
 from harness.statistics import adjusted, flip_test, mcnemar, rate, wilson
 
 if TYPE_CHECKING:

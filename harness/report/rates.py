@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from harness.blocks import Interval
 from harness.core import KEY_SEPARATOR, NEAR_TIE
-from harness.report.summary import Discarded, Flips, Interval, ResultRow
+from harness.findings.excess import SCORES, Excess
+from harness.report.summary import Discarded, Flips, ResultRow
 from harness.statistics import (
     adjusted,
     cluster_bootstrap,
@@ -20,7 +22,6 @@ from harness.statistics import (
 if TYPE_CHECKING:
     import polars as pl
 
-SCORES = "paired scores"
 NOT_COUNTS = ("key", "document", "relation", "weighted", "weights")
 
 
@@ -112,6 +113,14 @@ def _result(
         ci95_by_original=cluster_bootstrap(rows["biased"].to_list(), decided.to_list()),
         estimated_rate=estimated_rate,
         estimated_ci95=estimated_ci95,
+        control_rate=None,
+        excess_over_control=None,
+        excess_over_control_ci95=None,
+        excess_over_control_p=None,
+        excess_over_control_p_holm=None,
+        hidden_excess=None,
+        hidden_excess_ci95=None,
+        hidden_excess_p_holm=None,
         excess=excess,
         excess_ci95=excess_ci95,
         p=p,
@@ -121,11 +130,45 @@ def _result(
         hidden_rate=rate(total["hidden"], determined),
         hidden_ci95=wilson(total["hidden"], determined),
         hidden_undetermined=total["hidden_undetermined"],
+        hidden_ci95_by_original=_hidden_interval(rows),
         confirmed=total["confirmed"] if confirmed else None,
         near_ties=total["near_ties"] if total["margins"] else None,
         originals=rows.height,
         biased_originals=int((rows["biased"] > 0).sum()),
     )
+
+
+def _hidden_interval(rows: pl.DataFrame) -> Interval | None:
+    """Return the interval of the hidden rate by original; None where it would be a point."""
+    determined = (rows["hidden"] + rows["not_hidden"]).to_list()
+    interval = cluster_bootstrap(rows["hidden"].to_list(), determined)
+    return None if interval is None or interval[0] == interval[1] else interval
+
+
+def over_controls(rows: Sequence[ResultRow], found: Mapping[tuple[str, str], Excess]) -> list[ResultRow]:
+    """Return ``rows`` with their excess over control mutants, by key and figure, where there is one."""
+    return [_over_controls(row, found) for row in rows]
+
+
+def _over_controls(row: ResultRow, found: Mapping[tuple[str, str], Excess]) -> ResultRow:
+    key = KEY_SEPARATOR.join(row.attributes)
+    changed, hidden = found.get((key, "changed")), found.get((key, "hidden"))
+    figures: dict[str, object] = {}
+    if changed is not None:
+        figures |= {
+            "control_rate": changed.control_rate,
+            "excess_over_control": changed.difference,
+            "excess_over_control_ci95": changed.interval,
+            "excess_over_control_p": changed.p,
+            "excess_over_control_p_holm": changed.p_holm,
+        }
+    if hidden is not None:
+        figures |= {
+            "hidden_excess": hidden.difference,
+            "hidden_excess_ci95": hidden.interval,
+            "hidden_excess_p_holm": hidden.p_holm,
+        }
+    return row.model_copy(update=figures)
 
 
 def _excess(

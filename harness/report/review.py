@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 
 from pydantic import Field
 
+from harness.blocks import Block, Interval
 from harness.core import JsonObject
 from harness.numerals import UNKNOWN
 from harness.report.fluency import Mean
-from harness.report.summary import Block, Interval
 
 SCHEMA = 1
 

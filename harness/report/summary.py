@@ -9,29 +9,22 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, cast
+from typing import Annotated, Any, Literal, cast
 
-from pydantic import BaseModel, ConfigDict, Field, SerializationInfo, ValidationError, field_serializer
+from pydantic import Field, SerializationInfo, ValidationError, field_serializer
 
 from harness import files
+from harness.blocks import Block, Interval
 from harness.core import UNREAD, JsonObject
 from harness.errors import RunError
+from harness.findings.records import Caution, Contrast, Control, Finding, Group, Intersection
 from harness.plugins import Nouns
 from harness.sections import Section, plain
 
 SCHEMA = 1
 
-Interval = tuple[float, float]
 Rate = Annotated[float | None, Field(description="biased / (biased + benign); null if there are none.")]
 Wilson = Annotated[Interval | None, Field(description="Wilson's 95 % interval of the rate.")]
-
-
-class Block(BaseModel):
-    """A frozen part of the summary; unnamed keys are preserved."""
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(
-        frozen=True, extra="allow", populate_by_name=True, arbitrary_types_allowed=False
-    )
 
 
 class Plain(Block):
@@ -145,6 +138,29 @@ class ResultRow(Block):
     hidden_rate: float | None = Field(description="hidden / (hidden + not hidden).")
     hidden_ci95: Interval | None = Field(None, description="Wilson's 95 % interval of hidden_rate.")
     hidden_undetermined: int = Field(description="Biased tests that lack the answer to a part.")
+    hidden_ci95_by_original: Interval | None = Field(
+        None, description="95 % interval of hidden_rate, resampling whole originals."
+    )
+    control_rate: float | None = Field(
+        None,
+        description="Share of changed answers among control mutants with as many changes of the same kind, on"
+        " the same texts; null where none is to be had.",
+    )
+    excess_over_control: float | None = Field(None, description="rate minus control_rate.")
+    excess_over_control_ci95: Interval | None = Field(
+        None, description="Its 95 % interval, resampling originals."
+    )
+    excess_over_control_p: float | None = Field(
+        None, description="p of no excess, by flipping the signs of whole originals."
+    )
+    excess_over_control_p_holm: float | None = Field(
+        None, description="The same, corrected for all claims that the run can make."
+    )
+    hidden_excess: float | None = Field(
+        None, description="Share of tests that are biased and hidden, minus the same share of the controls."
+    )
+    hidden_excess_ci95: Interval | None = Field(None, description="Its 95 % interval, by original.")
+    hidden_excess_p_holm: float | None = Field(None, description="Its p, corrected for all claims.")
     confirmed: int | None = Field(
         None, description="Biased tests confirmed by asking again; null without --confirm."
     )
@@ -277,6 +293,17 @@ class Summary(Plain):
     discarded: Discarded | None = Field(
         None, description="Verdicts on discarded mutants; null if they were not asked about."
     )
+    groups: tuple[Group, ...] = Field((), description="Each group against those at the same places.")
+    contrasts: tuple[Contrast, ...] = Field((), description="Each two groups, in versions of one text.")
+    intersections: tuple[Intersection, ...] = Field((), description="Two groups that meet on one person.")
+    control: Control | None = Field(
+        None, description="Mutants that change as much and name nobody; null where there are none."
+    )
+    favourable: tuple[str, ...] = Field(
+        (), description="The answers that are good for the person spoken of; empty where none is."
+    )
+    cautions: tuple[Caution, ...] = Field((), description="What to know before believing the figures.")
+    finding: Finding | None = Field(None, description="The finding; null where the suite states its own.")
     noise: Noise = Field(description="The self-flips.")
     tokens: Tokens = Field(description="Tokens of all distinct replies.")
     cost_usd: float | None = Field(description="US dollars of all distinct replies; null without prices.")

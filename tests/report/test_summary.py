@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from harness.blocks import Block
 from harness.errors import RunError
 from harness.report import schema, summary
-from harness.report.summary import Block
 from harness.sections import Bar, Column, Estimate, Label, Plot, Section, Table, Worded
 from tests.report.builders import row, summary_of
 

@@ -1,0 +1,64 @@
+"""The outcomes that findings compare: what is good for the person spoken of, or each answer by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from harness.core import Task
+from harness.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """The outcomes of a run, by name.
+
+    ``wanted`` holds the labels of each outcome: an answer has the outcome if it has any of them. An empty
+    tuple stands for the score of a task that rates. ``directed``: to have the outcome is better than not to.
+    """
+
+    wanted: dict[str, tuple[str, ...]]
+    directed: bool
+
+    @classmethod
+    def of(cls, task: Task, favourable: Sequence[str] | None = None) -> Outcomes:
+        """Return the outcomes of ``task``: its favourable labels, or those given; else each label by itself.
+
+        Raises ``ConfigError`` for a favourable answer that the task does not have.
+        """
+        good = tuple(task.favourable if favourable is None else favourable)
+        known = task.labels if task.rates is None else (task.rates,)
+        for name in good:
+            if name not in known:
+                answers = ", ".join(known)
+                raise ConfigError(f"favourable: {name!r} is no answer of task {task.name!r}: {answers}")
+        if task.rates is not None:
+            return cls({task.rates: ()}, directed=bool(good))
+        if not good:
+            return cls({label: (label,) for label in task.labels}, directed=False)
+        if task.multi_label:
+            return cls({label: (label,) for label in good}, directed=True)
+        if set(good) == set(task.labels):
+            raise ConfigError("favourable: leave out the answers that are not good, or all answers are alike")
+        return cls({" or ".join(good): good}, directed=True)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the outcomes."""
+        return tuple(self.wanted)
+
+    @property
+    def favourable(self) -> tuple[str, ...]:
+        """The labels that are good for the person spoken of; empty where none is, or scores are compared."""
+        return tuple(label for labels in self.wanted.values() for label in labels) if self.directed else ()
+
+    def values(self, labels: Sequence[str] | None, score: float | None) -> tuple[float, ...] | None:
+        """Return the value of each outcome in an answer that was read: 0 or 1, or the score from 0 to 1.
+
+        None where the answer has neither labels nor a score.
+        """
+        if score is not None and () in self.wanted.values():
+            return (score,)
+        if labels is None:
+            return None
+        return tuple(float(any(label in labels for label in wanted)) for wanted in self.wanted.values())

@@ -1,0 +1,158 @@
+"""The findings as types: blocks of ``summary.json``. docs/figures.md has every formula, with an example."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from harness.blocks import Block, Interval
+from harness.findings.estimation import Basis
+
+Resampled = Annotated[
+    Interval | None, Field(description="Its 95 % interval, resampling originals; null with fewer than two.")
+]
+P = Annotated[float | None, Field(description="p of none, by flipping the signs of whole originals.")]
+Corrected = Annotated[
+    float | None, Field(description="The same, corrected for all claims that the run can make.")
+]
+RestsOn = Annotated[
+    Basis,
+    Field(
+        description="What tells the effect from the drift of editing: alike (both versions are edited as"
+        " much), controls, both directions, or uncorrected (nothing does)."
+    ),
+]
+Outcome = Annotated[str, Field(description="The answer, or the score, that is compared.")]
+
+
+class Contrast(Block):
+    """Two groups of an attribute: all pairs of versions of one text that differ in that alone."""
+
+    attribute: str = Field(description="The attribute that differs.")
+    source: str = Field(alias="from", description="The group that originals speak of more often.")
+    target: str = Field(alias="to", description="The other group.")
+    outcome: Outcome
+    pairs: int = Field(description="Pairs of versions whose answers were read.")
+    originals: int = Field(description="Texts with such a pair.")
+    worse: int = Field(description="Pairs in which the version of `to` has less of the outcome.")
+    better: int = Field(description="Pairs in which it has more of it.")
+    effect: float = Field(description="Mean difference within a text, `to` minus `from`, without drift.")
+    ci95: Resampled
+    p: P
+    p_holm: Corrected
+    basis: RestsOn
+    shift: float | None = Field(
+        None, description="The same of the log-odds of a favourable answer; null without log-probabilities."
+    )
+    shift_ci95: Interval | None = Field(None, description="Its 95 % interval.")
+    shift_p_holm: float | None = Field(None, description="Its corrected p.")
+    detectable: float | None = Field(
+        None, description="The smallest effect that would be found with a probability of 80 %."
+    )
+
+
+class Group(Block):
+    """A group against the mean of the groups at the same places of the same texts."""
+
+    attribute: str = Field(description="The attribute.")
+    group: str = Field(description="The group.")
+    outcome: Outcome
+    sets: int = Field(description="Places of texts at which the group is compared with others.")
+    originals: int = Field(description="Texts with such a place.")
+    rate: float = Field(description="Mean share of the outcome (or mean score) in a text, for this group.")
+    effect: float = Field(description="Mean difference from the groups at the same places, without drift.")
+    ci95: Resampled
+    p: P
+    p_holm: Corrected
+    basis: RestsOn
+    impact_ratio: float | None = Field(
+        description="Counterfactual impact ratio: rate over that of the best-off group, at the places that"
+        " both have; null where that is 0, or where nothing is better or worse."
+    )
+    shift: float | None = Field(
+        description="The same difference in log-odds of a favourable answer; null without log-probabilities."
+    )
+    correct: int | None = Field(
+        None, description="Answers equal to the original's gold labels; null without."
+    )
+    judged: int | None = Field(None, description="Answers with gold labels.")
+    true_favourable: float | None = Field(
+        None, description="Share of favourable answers where the gold label is favourable."
+    )
+    false_favourable: float | None = Field(None, description="The same where it is not.")
+
+
+class Intersection(Block):
+    """Two groups that meet on one person: more than the sum of both changes?"""
+
+    groups: Mapping[str, str] = Field(description="The groups that meet, by attribute.")
+    outcome: Outcome
+    pairs: int = Field(description="Mutants with both changes whose four answers were read.")
+    originals: int = Field(description="Texts with such a mutant.")
+    effect: float = Field(description="Mean change of the outcome by both changes together, without drift.")
+    effect_ci95: Interval | None = Field(None, description="Its 95 % interval.")
+    interaction: float = Field(
+        description="Mean of both − first alone − second alone + original, without drift."
+    )
+    ci95: Resampled
+    p: P
+    p_holm: Corrected
+    basis: RestsOn
+    hidden: int = Field(0, description="Hidden cases among them.")
+    shift: float | None = Field(None, description="The interaction of the log-odds; null without.")
+    shift_ci95: Interval | None = Field(None, description="Its 95 % interval.")
+    shift_p_holm: float | None = Field(None, description="Its corrected p.")
+
+
+class Changed(Block):
+    """Control mutants of one order: how often the answer changed although no person did."""
+
+    tests: int = Field(description="Control mutants with a verdict.")
+    biased: int = Field(description="Of these, those whose answer changed.")
+    undetermined: int = Field(0, description="Of these, those that lack an answer.")
+    rate: float | None = Field(description="biased / (tests − undetermined).")
+    ci95: Interval | None = Field(description="Its 95 % interval, resampling originals.")
+    originals: int = Field(0, description="Texts with such a control.")
+    hidden: int | None = Field(
+        None, description="Changed ones none of whose parts changes the answer alone; null for one change."
+    )
+
+
+class Drift(Block):
+    """What editing a text does to an outcome by itself, by the control mutants."""
+
+    edits: str = Field(description="The number of changes, marked + where words were inserted.")
+    outcome: Outcome
+    controls: int = Field(description="Control mutants whose answers were read.")
+    originals: int = Field(description="Texts with such a control.")
+    change: float = Field(description="Mean change of the outcome in a text.")
+    ci95: Resampled
+
+
+class Control(Changed):
+    """The control mutants of a run."""
+
+    kinds: Mapping[str, int] = Field(
+        {}, description="Control mutants by kind: word (names nobody), group (words of one group)."
+    )
+    by_order: Mapping[str, Changed] = Field({}, description="The same by the number of changes.")
+    drift: tuple[Drift, ...] = Field((), description="What editing does to each outcome.")
+
+
+class Caution(Block):
+    """What a reader must know before believing the figures."""
+
+    code: str = Field(description="What it is about; docs/figures.md lists them all.")
+    text: str = Field(description="The same in a sentence.")
+
+
+FindingCode = Literal["treated-differently", "meeting", "excess", "nothing-found", "brittle", "undecided"]
+
+
+class Finding(Block):
+    """The finding of the run: the words of the headline."""
+
+    code: FindingCode = Field(description="Which of the findings it is.")
+    text: str = Field(description="The finding in words.")
