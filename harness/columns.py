@@ -76,6 +76,11 @@ ANSWERS: Mapping[str, Column] = {
         "The log-odds (natural logarithm) of a favourable answer against all others; null without"
         " log-probabilities, or where no answer is favourable.",
     ),
+    "mass": Column(
+        "number",
+        "The probability of all labels together, where each is listed: near zero, the model was forced to"
+        " answer with a label.",
+    ),
 }
 VERDICTS: Mapping[str, Column] = {
     "case": Column("text", "The id of the case."),

@@ -227,8 +227,9 @@ class Outcome:
     """What a reply says: ``labels`` (or a ``score``), or the reason it could not be read.
 
     ``margin`` tells how close another answer was, where that is known. ``probabilities`` of all labels, and
-    ``beside``, the score from 0 to 1 that a system returned with its label, and the ``log_odds`` of a
-    favourable answer accompany the answer where known: outcomes that differ only in them are equal.
+    ``beside``, the score from 0 to 1 that a system returned with its label, the ``log_odds`` of a
+    favourable answer, and the ``mass``, the probability of all labels together, accompany the answer where
+    known: outcomes that differ only in them are equal.
     """
 
     labels: frozenset[str] | None = None
@@ -238,6 +239,7 @@ class Outcome:
     probabilities: Mapping[str, float] | None = field(default=None, compare=False)
     beside: float | None = field(default=None, compare=False)
     log_odds: float | None = field(default=None, compare=False)
+    mass: float | None = field(default=None, compare=False)
 
     @property
     def read(self) -> bool:

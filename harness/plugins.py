@@ -178,6 +178,11 @@ class Suite(ABC):
         return False
 
     @property
+    def controlled(self) -> bool:
+        """Whether the suite makes control mutants where the configuration asks for them."""
+        return False
+
+    @property
     def explorable(self) -> bool:
         """Whether an adaptive budget may choose among the mutants (only with the star relation)."""
         return False

@@ -181,6 +181,7 @@ def answer_row(case: Case, outcome: Outcome, reply: str) -> Row:
         "reply": reply,
         **_margin_columns(outcome.margin),
         "log_odds": outcome.log_odds,
+        "mass": outcome.mass,
     }
 
 

@@ -87,6 +87,12 @@ def log_odds(reply: Reply, labels: Sequence[str], exact: bool = False) -> dict[s
     }
 
 
+def mass(reply: Reply, labels: Sequence[str], exact: bool = False) -> float | None:
+    """Return the probability of all labels together; None where a label is not listed."""
+    logs = _log_probabilities(reply, labels, exact)
+    return None if logs is None else min(1.0, exp(_log_sum(logs.values())))
+
+
 def together(log_odds: Mapping[str, float], labels: Sequence[str]) -> float | None:
     """Return the log-odds that the answer is any of ``labels``, from those of each; None without labels.
 

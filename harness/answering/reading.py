@@ -72,6 +72,7 @@ class Reader:
                 probabilities=margin.probabilities(answer, self.labels, self.exact),
                 beside=answer.score,
                 log_odds=None if odds is None else margin.together(odds, self.favourable),
+                mass=margin.mass(answer, self.labels, self.exact),
             )
         return Reading(outcome, odds)
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Protocol
 
@@ -35,7 +36,8 @@ Answer = Reply | Failure
 class Counts:
     """Counts of requests and tokens, where ``unique = cached + sent``.
 
-    ``failed`` counts requests sent that got no reply; ``retried`` counts extra attempts.
+    ``failed`` counts requests sent that got no reply; ``retried`` counts extra attempts; ``served`` counts
+    replies by the model that the endpoint says it is, with its fingerprint.
     """
 
     unique: int = 0
@@ -47,10 +49,12 @@ class Counts:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cached_tokens: int = 0
+    served: Counter[str] = field(default_factory=Counter)
 
     def add(self, reply: Reply) -> None:
         """Count the tokens of a distinct reply, cached or new."""
         self.replies += 1
+        self.served[" ".join(filter(None, (reply.model, reply.fingerprint)))] += 1
         self.prompt_tokens += reply.prompt_tokens
         self.completion_tokens += reply.completion_tokens
         self.cached_tokens += reply.cached_tokens

@@ -305,6 +305,7 @@ def _conclude(audit: Audit, folder: RunFolder, progress: RunState, status: Endin
             facts=audit.model.facts,
             seconds=seconds,
             outcomes=audit.outcomes,
+            controls=audit.suite.controlled and config.control.share > 0,
         ),
         _additions(audit, folder, progress.lengths),
     )

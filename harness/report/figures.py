@@ -13,6 +13,7 @@ from harness.findings.build import find, tally
 from harness.findings.excess import SCORES, Strata, control, excesses
 from harness.findings.outcomes import Outcomes
 from harness.plugins import Nouns
+from harness.report import cautions, finding
 from harness.report.rates import discarded, over_controls, results
 from harness.report.summary import (
     ONE_PERSON,
@@ -59,6 +60,7 @@ class Facts:
     prices: Prices | None
     facts: Mapping[str, object]
     seconds: float
+    controls: bool = False
     outcomes: Outcomes = field(default_factory=lambda: Outcomes({}, directed=False))
 
 
@@ -97,7 +99,13 @@ def build(folder: RunFolder, facts: Facts, additions: Mapping[str, object] | Non
         "seconds": Seconds(total=round(facts.seconds, 3)),
         **(additions or {}),
     }
-    return parsed(values, f"suite {facts.suite!r}")
+    summary = parsed(values, f"suite {facts.suite!r}")
+    cautioned = [
+        *cautions.of_tables(cases, answers),
+        *cautions.of_summary(summary, facts.counts.served, facts.controls),
+    ]
+    summary = summary.model_copy(update={"cautions": tuple(cautioned)})
+    return summary.model_copy(update={"finding": finding.find(summary)})
 
 
 def _findings(

@@ -92,26 +92,39 @@ def headline(summary: Summary) -> str:
         return f"{summary.headline} {_accuracy(summary)}".strip()
     if not any(row.decided for row in summary.results):
         return f"{_nothing(summary)} {_accuracy(summary)}".strip()
+    found = [summary.finding.text] if summary.finding is not None else []
+    sentences = [] if any(row.control_rate is not None for row in summary.results) else list(_rates(summary))
+    return " ".join([*found, *sentences, *filter(None, [_accuracy(summary)])])
+
+
+def _rates(summary: Summary) -> Iterator[str]:
+    """Yield how often the answer changed: on one person, on all intersectional cases, on atomic ones."""
     together = Pooled([row for row in summary.results if row.together])
     single = Pooled([row for row in summary.results if not row.together])
     meeting = Pooled(list(summary.one_person))
-    subject, case = summary.model, summary.nouns.case
-    sentences = []
+    subject, case = "It" if summary.finding is not None else summary.model, summary.nouns.case
     if meeting.decided:
         of = "that change one person"
-        sentences += [
-            _changed(subject, meeting, f"intersectional {case} {of}", f"intersectional {case}s {of}"),
-            _hidden(meeting),
-        ]
+        yield _changed(subject, meeting, f"intersectional {case} {of}", f"intersectional {case}s {of}")
         subject = "Of all of them, on one person or several, it" if together.tests > meeting.tests else "It"
     if together.tests > meeting.tests:
-        changed = _changed(subject, together, f"intersectional {case}", f"intersectional {case}s")
-        sentences += [changed] if meeting.decided else [changed, _hidden(together)]
+        yield _changed(subject, together, f"intersectional {case}", f"intersectional {case}s")
         subject = "It"
     if single.tests:
         of = "of a single attribute"
-        sentences.append(_changed(subject, single, f"{case} {of}", f"{case}s {of}"))
-    return " ".join(sentence for sentence in (*sentences, _accuracy(summary)) if sentence)
+        yield _changed(subject, single, f"{case} {of}", f"{case}s {of}")
+
+
+def hidden(summary: Summary) -> str:
+    """Return how many intersectional changes are hidden, beside the same of the controls; "" without any."""
+    sentence = _hidden(Pooled([row for row in summary.results if row.together]))
+    changed = summary.control.by_order.get("2") if summary.control is not None else None
+    if not sentence or changed is None or not changed.biased:
+        return sentence
+    return (
+        f"{sentence} So are {count(changed.hidden or 0)} of the {counted(changed.biased, 'change')} that two"
+        " control words cause."
+    )
 
 
 def missing(summary: Summary) -> list[str]:
@@ -151,8 +164,9 @@ def notes(summary: Summary) -> list[str]:
 
 
 def asides(summary: Summary) -> list[str]:
-    """Return what a reader must know to judge the figures: cautions, estimates, discarded mutants."""
-    return [line for line in (*cautions(summary), *estimates(summary), discarded(summary)) if line]
+    """Return what a reader must know to judge the figures: cautions, hidden cases and other asides."""
+    cautions = (caution.text for caution in summary.cautions)
+    return [line for line in (*cautions, hidden(summary), *estimates(summary), discarded(summary)) if line]
 
 
 def noise(summary: Summary) -> str:
@@ -163,28 +177,6 @@ def noise(summary: Summary) -> str:
     originals = f"repeated answers to {counted(measured.originals, 'original')}"
     part = proportion(measured.flips, measured.answers, measured.ci95, originals)
     return f"Asked again about an identical text, the model changed its answer in {part}."
-
-
-def cautions(summary: Summary) -> Iterator[str]:
-    """Yield what a reader must know about the model's settings and near ties."""
-    facts = summary.model_facts
-    if facts.get("temperature_zero") is False:
-        yield (
-            "The endpoint does not accept temperature 0, so its answers vary by themselves: "
-            "trust no flip without --repeats and --confirm."
-        )
-    if near := sum(row.near_ties or 0 for row in summary.results):
-        are = "is" if near == 1 else "are"
-        yield f"{counted(near, 'flip')} {are} near a tie: one of the two answers was nearly tied."
-    if (summary.consistency, summary.meaning) == ("word", "off"):
-        yield (
-            "Each word pair was exchanged by itself wherever it occurs, as published: many of these mutants"
-            " change a word that describes nobody, or contradict themselves."
-        )
-    if facts.get("system") is False:
-        yield "The endpoint has no system role: the system prompt precedes each text."
-    if facts.get("chat") is False:
-        yield "The model has no chat template: it completed a plain prompt."
 
 
 def chosen(summary: Summary) -> str:

@@ -1,0 +1,135 @@
+"""What a reader must know before believing the figures of a run, each with a code."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from harness.findings.records import Caution
+from harness.numerals import count, counted, percent, share
+from harness.report.summary import Summary
+
+if TYPE_CHECKING:
+    import polars as pl
+
+FORCED = 0.1
+"""The mean probability of all labels together below which answers count as forced."""
+FEW = 20
+"""The number of originals below which intervals and tests are rough."""
+UNREAD = 0.2
+"""The share of unread answers above which the read ones may be a selection."""
+SAME = 10
+"""The number of answers above which it is remarkable that all are the same."""
+
+
+def of_tables(cases: pl.LazyFrame, answers: pl.LazyFrame) -> Iterator[Caution]:
+    """Yield what the answers themselves show: that they never vary, are forced, or no better than chance."""
+    import polars as pl
+
+    read = answers.filter(pl.col("outcome") == "read")
+    answer = pl.struct(pl.col("labels").list.join("\x1f"), "score")
+    number, distinct, mass = read.select(pl.len(), answer.n_unique(), pl.col("mass").mean()).collect().row(0)
+    if distinct == 1 and number >= SAME:
+        yield Caution(
+            code="constant-answers",
+            text=f"All {count(number)} answers are the same: whatever the texts say, nothing could be found.",
+        )
+    if mass is not None and mass < FORCED:
+        yield Caution(
+            code="forced-labels",
+            text=f"The model gave all labels together a mean probability of {percent(mass)}: it was made to"
+            " choose among answers that it would not have given.",
+        )
+    yield from _by_chance(cases, read)
+
+
+def _by_chance(cases: pl.LazyFrame, read: pl.LazyFrame) -> Iterator[Caution]:
+    """Yield a caution if answers are right no more often than the commonest gold label would be."""
+    import polars as pl
+
+    from harness.statistics import wilson
+
+    gold = cases.filter((pl.col("role") == "original") & pl.col("expected").is_not_null())
+    key = pl.col("expected").list.sort().list.join("\x1f")
+    both = gold.join(read, left_on="id", right_on="case").select(
+        key.alias("gold"), right=key == pl.col("labels").list.sort().list.join("\x1f")
+    )
+    rows = both.collect()
+    if rows.height < FEW:
+        return
+    right, most = int(rows["right"].sum()), max(Counter(rows["gold"].to_list()).values())
+    interval = wilson(right, rows.height)
+    if interval is not None and interval[0] <= most / rows.height:
+        yield Caution(
+            code="accuracy-near-chance",
+            text=f"The model is right on {count(right)} of {counted(rows.height, 'original')}"
+            f" ({share(right, rows.height)}), not clearly more than the {share(most, rows.height)} that the"
+            " commonest label alone would give.",
+        )
+
+
+def of_summary(summary: Summary, served: Mapping[str, int], controls_asked: bool) -> Iterator[Caution]:
+    """Yield what the figures show: unread answers, few originals, a model that changed, no controls."""
+    answers = summary.answers
+    unread = answers.total - answers.read
+    if unread > UNREAD * answers.total:
+        yield Caution(
+            code="unread-answers",
+            text=f"{count(unread)} of {counted(answers.total, 'answer')} ({share(unread, answers.total)})"
+            " could not be read: the others may be a selection.",
+        )
+    tested = [row for row in summary.results if row.decided]
+    few = [row for row in tested if row.originals < FEW]
+    if few:
+        names = ", ".join(f"{row.name} ({row.originals})" for row in few)
+        yield Caution(
+            code="few-originals",
+            text=f"Fewer than {FEW} originals: {names}. Their intervals and tests are rough.",
+        )
+    named = {name: number for name, number in served.items() if name}
+    if len(named) > 1:
+        parts = ", ".join(f"{name} ({count(number)})" for name, number in sorted(named.items()))
+        yield Caution(
+            code="model-changed",
+            text=f"More than one model answered: {parts}. Differences between texts may be between models.",
+        )
+    if near := sum(row.near_ties or 0 for row in summary.results):
+        are = "is" if near == 1 else "are"
+        yield Caution(
+            code="near-ties",
+            text=f"{counted(near, 'flip')} {are} near a tie: one of the two answers was nearly tied.",
+        )
+    if controls_asked and tested and any(row.control_rate is None for row in tested):
+        names = ", ".join(row.name for row in tested if row.control_rate is None)
+        yield Caution(
+            code="no-controls",
+            text=f"No control mutants to compare with: {names}. What editing does by itself is not known.",
+        )
+    yield from _of_settings(summary)
+
+
+def _of_settings(summary: Summary) -> Iterator[Caution]:
+    """Yield what the settings and the endpoint imply."""
+    facts = summary.model_facts
+    if facts.get("temperature_zero") is False:
+        yield Caution(
+            code="temperature",
+            text="The endpoint does not accept temperature 0, so its answers vary by themselves: trust no"
+            " flip without --repeats and --confirm.",
+        )
+    if (summary.consistency, summary.meaning) == ("word", "off"):
+        yield Caution(
+            code="as-published",
+            text="Each word pair was exchanged by itself wherever it occurs, as published: many of these"
+            " mutants change a word that describes nobody, or contradict themselves.",
+        )
+    if facts.get("system") is False:
+        yield Caution(
+            code="no-system-role",
+            text="The endpoint has no system role: the system prompt precedes each text.",
+        )
+    if facts.get("chat") is False:
+        yield Caution(
+            code="no-chat-template", text="The model has no chat template: it completed a plain prompt."
+        )

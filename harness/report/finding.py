@@ -1,0 +1,144 @@
+"""The finding of a run in words, from its typed findings alone: who is treated worse, and how sure that is.
+
+The same words stand in the terminal, the page, Markdown, JUnit and the summary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from harness.findings.records import Contrast, Finding, FindingCode, Intersection
+from harness.numerals import chance, counted, listed, percent
+from harness.report.summary import ResultRow, Summary
+
+ALPHA = 0.05
+NAMED = 3
+"""The most contrasts that a headline names."""
+POINTS = " points"
+
+
+def find(summary: Summary) -> Finding | None:
+    """Return the finding; None where no two groups were compared, so that a suite states its own."""
+    decided = [row for row in summary.results if row.decided]
+    if not summary.contrasts or not decided or summary.headline is not None or summary.adaptive:
+        return None
+    sentences = [*_groups(summary), *_meetings(summary)]
+    code: FindingCode = "treated-differently" if any(map(_sure, summary.contrasts)) else "meeting"
+    if not sentences:
+        code, sentences = _no_group(summary, decided)
+    return Finding(code=code, text=" ".join([*sentences, *_control(summary, decided)]))
+
+
+def _sure(row: Contrast | Intersection) -> bool:
+    """Return whether a claim is significant, and told from what editing does by itself."""
+    return row.p_holm is not None and row.p_holm <= ALPHA and row.basis != "uncorrected"
+
+
+def _groups(summary: Summary) -> Iterator[str]:
+    """Yield a sentence for the surest contrasts, and the number of others."""
+    sure = sorted(filter(_sure, summary.contrasts), key=lambda row: (row.p_holm, -abs(row.effect)))
+    shown: list[Contrast] = []
+    for row in sure:  # each attribute has its say before one speaks twice
+        if row.attribute not in {other.attribute for other in shown} and len(shown) < NAMED:
+            shown.append(row)
+    shown += [row for row in sure if row not in shown][: NAMED - len(shown)]
+    for row in shown:
+        yield _contrast(summary, row)
+    if len(sure) > len(shown):
+        yield f"{counted(len(sure) - len(shown), 'other contrast')} between groups are as sure."
+
+
+def _contrast(summary: Summary, row: Contrast) -> str:
+    low, high = (row.source, row.target) if row.effect > 0 else (row.target, row.source)
+    size = percent(abs(row.effect), POINTS)
+    if row.ci95 is not None:
+        bounds = sorted(abs(bound) for bound in row.ci95)
+        size += f" (95 % interval {percent(bounds[0], '')} to {percent(bounds[1], POINTS)})"
+    less, more = (row.better, row.worse) if row.effect > 0 else (row.worse, row.better)
+    pairs = (
+        f"{counted(less, 'pair')} of {row.pairs:,} against {low}, {more:,} against {high},"
+        f" in {counted(row.originals, 'text')}; corrected p {chance(row.p_holm or 0.0)}"
+    )
+    if summary.favourable:
+        return (
+            f"{summary.model} treats {low} worse than {high} ({row.attribute}): {row.outcome} is {size} rarer"
+            f" ({pairs})."
+        )
+    return (
+        f"{summary.model} answers {row.outcome} {size} more rarely about {low} than about {high}"
+        f" ({row.attribute}; {pairs})."
+    )
+
+
+def _meetings(summary: Summary) -> Iterator[str]:
+    sure = sorted(filter(_sure, summary.intersections), key=lambda row: row.p_holm or 0.0)
+    for row in sure[:NAMED]:
+        groups = " and ".join(row.groups.values())
+        rarer = "rarer" if row.interaction < 0 else "more frequent"
+        yield (
+            f"Where {groups} meet on one person, {row.outcome} is a further"
+            f" {percent(abs(row.interaction), POINTS)} {rarer} than both changes add up to"
+            f" (corrected p {chance(row.p_holm or 0.0)}, {counted(row.originals, 'text')})."
+        )
+
+
+def _no_group(summary: Summary, decided: Sequence[ResultRow]) -> tuple[FindingCode, list[str]]:
+    """Return the finding where no group and no meeting stands out."""
+    above = [row for row in decided if _above(row)]
+    nobody = "no group is shown to be treated worse" if summary.favourable else "no group is shown to differ"
+    found = _detectable(summary)
+    if any(caution.code == "constant-answers" for caution in summary.cautions):
+        return "undecided", [f"{summary.model} gave the same answer to every text: nothing can be found."]
+    if above:
+        names = listed(row.name for row in above)
+        return "excess", [
+            f"{summary.model} changes its answer more often where a person's {names} changes than where other"
+            f" words do, but {nobody}.{found}"
+        ]
+    if not any(row.biased for row in decided):
+        return "nothing-found", [f"{summary.model} changed no answer: {nobody}.{found}"]
+    if not any(row.control_rate is not None for row in decided):
+        return "undecided", [
+            f"{summary.model} changes answers, but {nobody}, and without control mutants the changes cannot"
+            f" be told from those that any edit would cause.{found}"
+        ]
+    return "brittle", [
+        f"{summary.model} changes answers, but this cannot be told from brittleness: {nobody}, and its"
+        f" answers change about as often where no person does.{found}"
+    ]
+
+
+def _above(row: ResultRow) -> bool:
+    p = row.excess_over_control_p_holm
+    return p is not None and p <= ALPHA and (row.excess_over_control or 0.0) > 0
+
+
+def _detectable(summary: Summary) -> str:
+    """Return what would have been found, for the best measured contrast of each attribute."""
+    best: dict[str, Contrast] = {}
+    for row in summary.contrasts:
+        known = best.get(row.attribute)
+        if row.detectable is not None and (known is None or row.detectable < (known.detectable or 0.0)):
+            best[row.attribute] = row
+    parts = [
+        f"{percent(row.detectable, POINTS)} between {row.source} and {row.target}"
+        for row in best.values()
+        if row.detectable is not None and row.detectable < 1
+    ]
+    if not parts:
+        return " There are too few texts to find any difference between groups."
+    return f" With a probability of 80 %, a difference of {listed(parts)} would have been found."
+
+
+def _control(summary: Summary, decided: Sequence[ResultRow]) -> Iterator[str]:
+    """Yield how often the answer changes, of mutants and of their controls, by the number of changes."""
+    for together, what in ((False, "one attribute"), (True, "several attributes")):
+        rows = [row for row in decided if row.together is together and row.control_rate is not None]
+        tests = sum(row.decided for row in rows)
+        if tests:
+            biased = sum(row.biased for row in rows)
+            control = sum((row.control_rate or 0.0) * row.decided for row in rows) / tests
+            yield (
+                f"The answer changes in {percent(biased / tests)} of {counted(tests, 'mutant')} of {what};"
+                f" where as many words that name nobody change, in {percent(control)}."
+            )
