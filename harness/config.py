@@ -23,6 +23,7 @@ from harness.settings import (
     Controls,
     Documents,
     Flag,
+    Limits,
     ModelSettings,
     Names,
     NotNegative,
@@ -43,8 +44,8 @@ OF_SUITE, OF_MODEL = "suite_options", "model_options"
 chosen kind of model, ``[model.KIND]``."""
 
 GATE = (
-    "Exit with 1 if any rate is above RATE (0 to 1), with 3 if too few tests were decided to tell (under 80 %"
-    " of a row that its undetermined tests could tip)."
+    "Exit with 1 if any rate is above this share (0.05, or rate=0.05), any excess over control mutants"
+    " (excess=0.02) or any effect on a group (effect=0.05); several with commas. With 3 if it cannot be told."
 )
 
 
@@ -72,7 +73,7 @@ class RunConfig(Options):
         default=None,
         description="The answers that are good for the person spoken of, comma-separated [the task's].",
     )
-    fail_above: float | None = Field(default=None, ge=0, le=1, description=GATE)
+    fail_above: Limits | None = Field(default=None, description=GATE)
     documents: Annotated[Documents, TOML_ALONE] = Documents()
     task_options: Annotated[TaskOptions, TOML_ALONE] = TaskOptions()
     suite_options: Annotated[SerializeAsAny[Options], TOML_ALONE]

@@ -31,6 +31,33 @@ def _comma_separated(value: object) -> object:
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
 
+def limits(text: str | None) -> dict[str, float]:
+    """Return the limits in ``0.05`` or ``rate=0.05,excess=0.02``, by what they limit. Raises ValueError."""
+    found: dict[str, float] = {}
+    for part in (text or "").split(",") if text is not None else ():
+        name, given, number = part.strip().rpartition("=")
+        figure = name.strip() if given else RATE
+        if figure not in LIMITED:
+            raise ValueError(f"limit one of {', '.join(LIMITED)}, such as rate=0.05, not {figure!r}")
+        try:
+            found[figure] = float(number)
+        except ValueError:
+            raise ValueError(f"give a number from 0 to 1, not {number.strip()!r}") from None
+        if not 0 <= found[figure] <= 1:
+            raise ValueError(f"give a number from 0 to 1, not {number.strip()}")
+    return found
+
+
+def _limits(value: object) -> object:
+    """Check a limit, or several, and write a bare number as text."""
+    if isinstance(value, bool):
+        return value
+    text = str(value) if isinstance(value, int | float) else value
+    if isinstance(text, str):
+        limits(text)
+    return text
+
+
 def _variable_name(variable: str) -> str:
     if not VARIABLE.fullmatch(variable):
         raise ValueError("give the name of an environment variable, not the key itself")
@@ -63,6 +90,11 @@ class Private:
 
 
 TOML_ALONE = Flag(None)
+RATE = "rate"
+LIMITED = (RATE, "excess", "effect")
+"""What ``fail_above`` can limit."""
+Limits = Annotated[str, BeforeValidator(_limits)]
+"""A number, or text such as ``rate=0.05,excess=0.02``."""
 Positive = Annotated[int, Field(ge=1)]
 NotNegative = Annotated[int, Field(ge=0)]
 Names = Annotated[tuple[str, ...], BeforeValidator(_comma_separated)]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import click
 
 from harness.cli.options import ONLY_RUN, Configured, configuration
+from harness.settings import RATE, limits
 
 if TYPE_CHECKING:
     from harness.audit.pipeline import Finished
@@ -41,21 +43,22 @@ def command(config_file: str | None, overwrite: bool, as_json: bool, quiet: bool
         terminal.show(finished.summary, finished.folder, stderr=as_json)
     if as_json:
         click.echo(json.dumps(finished.summary.to_json(), indent=1, ensure_ascii=False))
-    return _gate(finished, config.fail_above)
+    return _gate(finished, limits(config.fail_above))
 
 
-def _gate(finished: Finished, limit: float | None) -> int:
+def _gate(finished: Finished, limited: Mapping[str, float]) -> int:
     """Return the exit code; if it is not 0, print the reason on standard error."""
     from harness.folder import RunFolder
     from harness.report import figures, gate, wording
 
     summary = finished.summary
-    gated = None if limit is None else gate.gate(summary.results, limit)
+    gated = gate.gate(summary.results, limited[RATE]) if RATE in limited else None
+    others = [gate.claims(summary, figure, limit) for figure, limit in limited.items() if figure != RATE]
     reason = wording.commonest(summary.answers)
     answers = RunFolder(finished.folder).scan("answers")
     first = None if reason is None else figures.first_reply(answers, reason)
-    code = gate.exit_code(summary, gated)
+    code = gate.exit_code(summary, gated, others)
     if code != gate.INTERRUPTED:
-        for line in gate.lines(summary, gated, first):
+        for line in gate.lines(summary, gated, first, others):
             click.echo(f"hinter: {line}", err=True)
     return code

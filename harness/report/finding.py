@@ -23,29 +23,29 @@ def find(summary: Summary) -> Finding | None:
     if not summary.contrasts or not decided or summary.headline is not None or summary.adaptive:
         return None
     sentences = [*_groups(summary), *_meetings(summary)]
-    code: FindingCode = "treated-differently" if any(map(_sure, summary.contrasts)) else "meeting"
+    code: FindingCode = "treated-differently" if any(map(sure, summary.contrasts)) else "meeting"
     if not sentences:
         code, sentences = _no_group(summary, decided)
     return Finding(code=code, text=" ".join([*sentences, *_control(summary, decided)]))
 
 
-def _sure(row: Contrast | Intersection) -> bool:
+def sure(row: Contrast | Intersection) -> bool:
     """Return whether a claim is significant, and told from what editing does by itself."""
     return row.p_holm is not None and row.p_holm <= ALPHA and row.basis != "uncorrected"
 
 
 def _groups(summary: Summary) -> Iterator[str]:
     """Yield a sentence for the surest contrasts, and the number of others."""
-    sure = sorted(filter(_sure, summary.contrasts), key=lambda row: (row.p_holm, -abs(row.effect)))
+    certain = sorted(filter(sure, summary.contrasts), key=lambda row: (row.p_holm, -abs(row.effect)))
     shown: list[Contrast] = []
-    for row in sure:  # each attribute has its say before one speaks twice
+    for row in certain:  # each attribute has its say before one speaks twice
         if row.attribute not in {other.attribute for other in shown} and len(shown) < NAMED:
             shown.append(row)
-    shown += [row for row in sure if row not in shown][: NAMED - len(shown)]
+    shown += [row for row in certain if row not in shown][: NAMED - len(shown)]
     for row in shown:
         yield _contrast(summary, row)
-    if len(sure) > len(shown):
-        yield f"{counted(len(sure) - len(shown), 'other contrast')} between groups are as sure."
+    if len(certain) > len(shown):
+        yield f"{counted(len(certain) - len(shown), 'other contrast')} between groups are as sure."
 
 
 def _contrast(summary: Summary, row: Contrast) -> str:
@@ -71,8 +71,8 @@ def _contrast(summary: Summary, row: Contrast) -> str:
 
 
 def _meetings(summary: Summary) -> Iterator[str]:
-    sure = sorted(filter(_sure, summary.intersections), key=lambda row: row.p_holm or 0.0)
-    for row in sure[:NAMED]:
+    certain = sorted(filter(sure, summary.intersections), key=lambda row: row.p_holm or 0.0)
+    for row in certain[:NAMED]:
         groups = " and ".join(row.groups.values())
         rarer = "rarer" if row.interaction < 0 else "more frequent"
         yield (

@@ -1,4 +1,8 @@
-"""The gate of ``--fail-above``: whether a rate is above a limit, if enough tests are decided to tell.
+"""The gates of ``--fail-above``: whether a rate, an excess over controls or an effect is above a limit.
+
+An excess or an effect crosses its limit if it is above it, is significant after correction, and is told from
+what editing does by itself. Where the run has none of them, the gate is not decided. A rate needs enough
+decided tests:
 
 Undetermined tests could have gone either way. A row is certainly crossed if it would be with all of them
 benign, and certainly passed if it would be with all of them biased. In between, the observed rate decides,
@@ -7,11 +11,13 @@ provided that at least ``GATE_DECIDED`` of the row's tests are decided.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from harness.numerals import chance
 from harness.report import wording
+from harness.report.finding import ALPHA, sure
 from harness.report.summary import ResultRow, Summary
 
 GATE_DECIDED = 0.8
@@ -62,27 +68,78 @@ def gate(rows: Sequence[ResultRow], limit: float) -> Gate:
     return Gate(limit, crossed, passed, undecided)
 
 
+@dataclass(frozen=True, slots=True)
+class ClaimGate:
+    """The decision about an excess or an effect, with a line for each claim that crosses the limit."""
+
+    figure: str
+    decision: Decision
+    crossing: Sequence[str] = ()
+
+
+def claims(summary: Summary, figure: str, limit: float) -> ClaimGate:
+    """Decide whether any claim about ``figure``, ``excess`` or ``effect``, is above ``limit``."""
+    crossing = list((_excesses if figure == "excess" else _effects)(summary, limit))
+    if crossing:
+        return ClaimGate(figure, "crossed", crossing)
+    if figure == "excess":
+        known = [row.control_rate is not None for row in summary.results if row.decided]
+    else:
+        known = [row.p_holm is not None and row.basis != "uncorrected" for row in summary.contrasts]
+    return ClaimGate(figure, "passed" if known and all(known) else "undecided")
+
+
+def _excesses(summary: Summary, limit: float) -> Iterator[str]:
+    for row in summary.results:
+        excess, p = row.excess_over_control, row.excess_over_control_p_holm
+        if excess is not None and p is not None and excess > limit and p <= ALPHA:
+            names = "+".join(row.attributes)
+            yield f"{names}: excess over control {excess:.4f} is above {limit} (p {chance(p)})"
+
+
+def _effects(summary: Summary, limit: float) -> Iterator[str]:
+    for row in summary.contrasts:
+        if sure(row) and abs(row.effect) > limit:
+            groups, p = f"{row.attribute}, {row.source} to {row.target}", chance(row.p_holm or 0.0)
+            yield f"{groups}: effect {row.effect:.4f} on {row.outcome} is above {limit} (p {p})"
+
+
 def undecidable(summary: Summary) -> bool:
     """Return whether there are tests but none could be decided."""
     return any(row.tests for row in summary.results) and not any(row.decided for row in summary.results)
 
 
-def exit_code(summary: Summary, gate: Gate | None) -> int:
+def exit_code(summary: Summary, gate: Gate | None, others: Sequence[ClaimGate] = ()) -> int:
     """Return 130 for an interrupted run, 1 only for a crossed gate, 3 for an undecided gate or run and for a
     partial run, else 0."""
     if summary.status == "interrupted":
         return INTERRUPTED
-    if gate is not None and gate.decision == "crossed":
+    decisions = [each.decision for each in (gate, *others) if each is not None]
+    if "crossed" in decisions:
         return CROSSED
-    undecided = undecidable(summary) or (gate is not None and gate.decision == "undecided")
+    undecided = undecidable(summary) or "undecided" in decisions
     return PARTIAL if undecided or summary.status == "partial" else 0
 
 
-def lines(summary: Summary, gate: Gate | None, first_reply: str | None = None) -> list[str]:
-    """Return the lines that explain the gate's decision; none if it is passed.
+def lines(
+    summary: Summary, gate: Gate | None, first_reply: str | None = None, others: Sequence[ClaimGate] = ()
+) -> list[str]:
+    """Return the lines that explain the gates' decisions; none if all are passed.
 
     ``first_reply`` is the first answer that could not be read for the commonest reason.
     """
+    return [*_of_rates(summary, gate, first_reply), *(line for each in others for line in _of_claims(each))]
+
+
+def _of_claims(gate: ClaimGate) -> Sequence[str]:
+    if gate.decision != "undecided":
+        return gate.crossing
+    without = "control mutants to compare with" if gate.figure == "excess" else "way to tell it from editing"
+    return [f"gate not decided: {gate.figure}: there is no {without}"]
+
+
+def _of_rates(summary: Summary, gate: Gate | None, first_reply: str | None) -> list[str]:
+    """Return the lines about rates."""
     if gate is not None and gate.crossed:
         return [
             f"{'+'.join(row.attributes)}: rate {row.rate or 0.0:.4f} is above {gate.limit}"

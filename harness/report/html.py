@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from harness import numerals
-from harness.report import cells, explained, results, wording
+from harness.report import cells, explained, groups, results, wording
 from harness.report.cards import cards
 from harness.report.choosing import choose
 from harness.report.summary import ResultRow, Summary
@@ -38,7 +38,7 @@ def render(folder: RunFolder, summary: Summary, limit: int = MAX_CARDS) -> str:
         rows=rows,
         table=results.table(rows),
         caption=results.CAPTION,
-        findings=summary.sections if conclusive else (),
+        findings=summary.sections if conclusive else groups.sections(summary),
         appended=() if conclusive else summary.sections,
         headline=wording.headline(summary),
         missing=[*filter(None, [wording.chosen(summary)]), *wording.missing(summary)],

@@ -13,7 +13,7 @@ from xml.etree import ElementTree as ET
 
 from harness.core import KEY_SEPARATOR, Json
 from harness.numerals import count, counted
-from harness.report import results
+from harness.report import results, wording
 from harness.report.summary import ResultRow, Summary
 
 if TYPE_CHECKING:
@@ -38,11 +38,13 @@ class _Tested:
 def render(folder: RunFolder, summary: Summary) -> str:
     """Return the XML document with its declaration."""
     root = ET.Element("testsuites", name=legal(f"hinter {summary.task} {summary.model}"))
+    properties = ET.SubElement(root, "properties")
+    ET.SubElement(properties, "property", name="finding", value=legal(wording.headline(summary)))
     for row in summary.results:
         if row.tests:
             root.append(_suite(folder, row, summary.nouns.case))
     for total in ("tests", "failures", "errors", "skipped"):
-        root.set(total, str(sum(int(suite.get(total, "0")) for suite in root)))
+        root.set(total, str(sum(int(suite.get(total, "0")) for suite in root.iter("testsuite"))))
     root.set("time", f"{summary.seconds.total or 0:.3f}")
     ET.indent(root)
     return f'<?xml version="1.0" encoding="utf-8"?>\n{ET.tostring(root, encoding="unicode")}\n'

@@ -41,6 +41,14 @@ ABOVE = (
     " asked again, with its 95 % interval and the p of no difference by original (flipping the signs of whole"
     " originals), after Holm’s correction over the rows of this table."
 )
+CONTROL = (
+    "Control: the rate at which answers change where as many words of the same kind change on the same texts"
+    " that name nobody."
+)
+OVER = (
+    "The rate minus the control's, with its 95 % interval and p by original, corrected for all claims that"
+    " the run can make."
+)
 NOT_ASKED = Worded(UNKNOWN, "")
 """A cell of a column that does not apply to its row."""
 
@@ -95,6 +103,18 @@ def entries(rows: Sequence[ResultRow]) -> list[Entry]:
             lambda row: f"{count(row.originals)}, {count(row.biased_originals)}",
         ),
     ]
+    if any(row.control_rate is not None for row in rows):
+        columns.insert(
+            5,
+            Entry(
+                Column("Control", "control", CONTROL),
+                ("control_rate",),
+                lambda row: NOT_ASKED if row.scope else Estimate(row.control_rate),
+            ),
+        )
+        over = Column("Above control", note=OVER, page_only=True)
+        keys = ("excess_over_control", "excess_over_control_ci95", "excess_over_control_p_holm")
+        columns.insert(6, Entry(over, keys, _over))
     if any(row.p_holm is not None for row in rows):
         above = Column("Above self-flips", note=ABOVE, page_only=True)
         columns.append(Entry(above, ("excess", "excess_ci95", "p_holm"), _above))
@@ -128,6 +148,14 @@ def _hidden(row: ResultRow) -> Cell:
     if not row.together:
         return NOT_ASKED
     return f"{count(row.hidden)} of {count(row.determined)}" if row.determined else None
+
+
+def _over(row: ResultRow) -> Cell:
+    if row.scope:
+        return NOT_ASKED
+    p = row.excess_over_control_p_holm
+    note = "" if p is None else f"p\u00a0{chance(p)}"
+    return Estimate(row.excess_over_control, row.excess_over_control_ci95, note)
 
 
 def _above(row: ResultRow) -> Cell:

@@ -13,7 +13,7 @@ from rich import table as rich_table
 from rich.console import Console
 from rich.text import Text
 
-from harness.report import results, wording
+from harness.report import groups, results, wording
 from harness.report.cells import written
 from harness.report.summary import Summary
 from harness.sections import Section, Table
@@ -68,13 +68,13 @@ def show(summary: Summary, folder: Path, stderr: bool = False) -> None:
         f"{requests.sent} requests sent, {requests.cached} answered from the cache",
         markup=False,
     )
+    console.print(wording.headline(summary), markup=False)
     if summary.results:
         title = f"{summary.model} on {summary.task}"
         console.print(drawn(results.table(summary.rows), title, wrap=False))
-    for section in summary.sections:
+    for section in (*groups.sections(summary), *summary.sections):
         if section.table and not section.page_only:
             console.print(drawn(section.table, section.title))
-    console.print(wording.headline(summary), markup=False)
     measured = wording.noise(summary) if summary.noise.repeats else ""
     for line in filter(None, [wording.chosen(summary), measured, *wording.asides(summary)]):
         console.print(line, markup=False)

@@ -1,0 +1,210 @@
+"""The findings as tables and plots: groups, contrasts, intersections and controls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
+
+from harness.findings.records import Changed, Contrast, Group, Intersection
+from harness.numerals import chance, percent
+from harness.report.summary import Summary
+from harness.sections import Bar, Cell, Column, Estimate, Plot, Section, Table
+
+Row = TypeVar("Row", Group, Contrast, Intersection)
+
+MOST = 40
+"""The most rows of a table; all are in ``summary.json``."""
+GROUPS = (
+    "Effect: the mean difference, within a text, of a group from the groups at the same places, without the"
+    " drift of editing, with its 95 % interval by resampled originals.",
+    "p: of no effect, corrected for all claims that the run can make.",
+    "Impact ratio: the counterfactual rate of a group over that of the best-off group at the places that both"
+    " have. It is no impact ratio in the sense of a law, because no person was selected.",
+)
+CONTRASTS = (
+    "All pairs of versions of one text that differ in nothing but this group, in both directions.",
+    "Effect: the mean difference within a text, without the drift of editing, with its 95 % interval.",
+    "Told by: what tells the effect from drift. Alike: both versions are edited as much. Uncorrected: nothing"
+    " does, so that no claim rests on the row.",
+)
+INTERSECTIONS = (
+    "Interaction: the outcome with both changes, less that with each alone, plus that of the original,"
+    " without the drift of editing. Zero: the two changes add up.",
+)
+CONTROLS = (
+    "Control mutants change as many words, of the same kind, in the same sentences, and name nobody. How"
+    " their answers change is what any edit would do. They are in no other figure.",
+)
+
+
+def sections(summary: Summary) -> list[Section]:
+    """Return the sections of the findings, those that have rows."""
+    found = [*_groups(summary), *_contrasts(summary), *_intersections(summary), *_controls(summary)]
+    return found if summary.contrasts else []
+
+
+def _groups(summary: Summary) -> Iterator[Section]:
+    rows = sorted(summary.groups, key=lambda row: (row.attribute, row.outcome, row.effect))
+    if not rows:
+        return
+    several = len({row.outcome for row in rows}) > 1
+    ratios = any(row.impact_ratio is not None for row in rows)
+    odds = any(row.shift is not None for row in rows)
+    gold = any(row.judged for row in rows)
+    shown = _surest(rows)
+    columns: list[str | Column] = ["group", *(["answer"] if several else []), "texts"]
+    columns += [Column("rate", page_only=True), Column("effect", "effect (95 % interval)"), "p"]
+    columns += [Column("impact ratio", page_only=True)] if ratios else []
+    columns += [Column("shift of log-odds", page_only=True)] if odds else []
+    columns += [Column("right", page_only=True)] if gold else []
+    cells: list[list[Cell]] = [
+        [
+            f"{row.attribute}: {row.group}",
+            *([row.outcome] if several else []),
+            row.originals,
+            percent(row.rate),
+            _points(row.effect, row.ci95),
+            _chance(row.p_holm),
+            *([row.impact_ratio] if ratios else []),
+            *([row.shift] if odds else []),
+            *([_right(row)] if gold else []),
+        ]
+        for row in shown
+    ]
+    bars = [_bar(row) for row in shown]
+    outcome = rows[0].outcome if not several else "each answer"
+    yield Section(
+        f"Groups against those at the same places: {outcome}",
+        text=_cut(shown, rows),
+        table=Table(columns, cells),
+        plots=[] if several else [Plot(f"Effect on {outcome}", bars=bars, percent=True)],
+        notes=GROUPS if ratios else GROUPS[:2],
+    )
+
+
+def _contrasts(summary: Summary) -> Iterator[Section]:
+    rows = summary.contrasts
+    several = len({row.outcome for row in rows}) > 1
+    better, worse = ("better", "worse") if summary.favourable else ("more", "less")
+    columns: list[str | Column] = ["from → to", *(["answer"] if several else []), "pairs", "texts"]
+    columns += [
+        worse,
+        better,
+        Column("effect", "effect (95 % interval)"),
+        "p",
+        Column("told by", page_only=True),
+    ]
+    shown = _surest(rows)
+    cells: list[list[Cell]] = [
+        [
+            f"{row.attribute}: {row.source} → {row.target}",
+            *([row.outcome] if several else []),
+            row.pairs,
+            row.originals,
+            row.worse,
+            row.better,
+            _points(row.effect, row.ci95),
+            _chance(row.p_holm),
+            row.basis,
+        ]
+        for row in shown
+    ]
+    if rows:
+        table = Table(columns, cells)
+        yield Section("Contrasts of two groups", _cut(shown, rows), table, notes=CONTRASTS, page_only=True)
+
+
+def _intersections(summary: Summary) -> Iterator[Section]:
+    rows = summary.intersections
+    several = len({row.outcome for row in rows}) > 1
+    columns: list[str | Column] = ["groups that meet", *(["answer"] if several else []), "mutants", "texts"]
+    columns += ["effect of both", "interaction", "p", "hidden"]
+    shown = _surest(rows)
+    cells: list[list[Cell]] = [
+        [
+            " + ".join(row.groups.values()),
+            *([row.outcome] if several else []),
+            row.pairs,
+            row.originals,
+            _points(row.effect, row.effect_ci95),
+            _points(row.interaction, row.ci95),
+            _chance(row.p_holm),
+            row.hidden,
+        ]
+        for row in shown
+    ]
+    if rows:
+        table = Table(columns, cells)
+        yield Section(
+            "Groups that meet on one person", _cut(shown, rows), table, notes=INTERSECTIONS, page_only=True
+        )
+
+
+def _controls(summary: Summary) -> Iterator[Section]:
+    if summary.control is None:
+        return
+    rows: list[tuple[str, Changed]] = [("all", summary.control)]
+    rows += [(f"of {order}", row) for order, row in summary.control.by_order.items()]
+    cells: list[list[Cell]] = [
+        [
+            name,
+            row.tests,
+            row.biased,
+            Estimate(row.rate, row.ci95),
+            row.hidden if row.hidden is not None else "",
+        ]
+        for name, row in rows
+    ]
+    columns: list[str | Column] = [
+        "changes",
+        "controls",
+        "changed",
+        Column("rate", "rate (95 % interval)"),
+        "hidden",
+    ]
+    drift = [
+        f"Drift of {row.outcome} by editing ({row.edits}): {_points(row.change, row.ci95)}"
+        f" in {row.originals:,} texts."
+        for row in summary.control.drift
+        if row.change
+    ]
+    yield Section(
+        "Control mutants: what editing does by itself", table=Table(columns, cells), notes=(*CONTROLS, *drift)
+    )
+
+
+def _surest(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows to show, in their order: the surest if there are too many."""
+    kept = sorted(rows, key=lambda row: (row.p_holm or 1.0, -row.originals))[:MOST]
+    chosen = set(map(id, kept))
+    return [row for row in rows if id(row) in chosen]
+
+
+def _cut(shown: Sequence[object], rows: Sequence[object]) -> str:
+    if len(shown) == len(rows):
+        return ""
+    return f"The {len(shown)} surest of {len(rows):,} rows; all are in summary.json."
+
+
+def _bar(row: Group) -> Bar:
+    low, high = row.ci95 or (None, None)
+    return Bar(f"{row.attribute}: {row.group}", row.effect, low, high, int(_sure(row)))
+
+
+def _sure(row: Group) -> bool:
+    return row.p_holm is not None and row.p_holm <= 0.05
+
+
+def _points(value: float, interval: Sequence[float] | None) -> str:
+    """Return ``-12.0 (-15.1 to -9.0)``, in percentage points."""
+    if interval is None:
+        return f"{100 * value:+.1f}"
+    return f"{100 * value:+.1f} ({100 * interval[0]:+.1f} to {100 * interval[1]:+.1f})"
+
+
+def _chance(p: float | None) -> Cell:
+    return None if p is None else chance(p).removeprefix("= ")
+
+
+def _right(row: Group) -> Cell:
+    return Estimate((row.correct or 0) / row.judged) if row.judged else None
