@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from harness import tables as rows_of
 from harness.core import Case, Tables
-from harness.findings.estimation import Contributions, Differences, estimates, intervals, joint_p
+from harness.findings.estimation import Contributions, Differences, chances, estimates, intervals
 from harness.findings.outcomes import Outcomes
 from harness.findings.records import Contrast, Drift, Group, Intersection
 from harness.findings.tally import LOG_ODDS, Answer, Compared, Tally, Two
@@ -18,18 +18,23 @@ if TYPE_CHECKING:
     from harness.blocks import Interval
 
 WITHOUT_TEXT = ("id", "group", "document", "role", "valid", "reason", "substitutions", "traits", "expected")
+ALPHA = 0.05
 COMPARABLE = 0.5
 """The share of a group's texts that another group must share to be the measure of its impact ratio."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """An estimate with all that is said of it: its interval, its p, and its p corrected for all claims."""
+    """An estimate with all that is said of it: its interval, its p, and its p corrected for all claims.
+
+    ``detectable`` is the effect that would be found with a probability of 80 %.
+    """
 
     estimate: Contributions
     interval: Interval | None
     p: float
     p_holm: float
+    detectable: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,10 +134,11 @@ def _varying(counted: Tally, outcomes: Outcomes) -> tuple[str, ...]:
 
 def _claims(every: Sequence[Contributions], families: int) -> list[Claim]:
     """Return the claims of one family."""
-    chances = joint_p(every)
+    tested = chances(every, ALPHA / families)
+    rows = zip(every, intervals(every), tested.alone, tested.joint, strict=True)
     return [
-        Claim(estimate, interval, p, min(1.0, joint * families))
-        for estimate, interval, (p, joint) in zip(every, intervals(every), chances, strict=True)
+        Claim(estimate, interval, p, min(1.0, joint * families), estimate.detectable(tested.critical))
+        for estimate, interval, p, joint in rows
     ]
 
 
@@ -166,9 +172,8 @@ class _Attribute:
         claims = iter(_claims(every, families))
         claimed = [{name: next(claims) for name in found} for found in (*of_twos, *of_groups)]
         ahead, behind = claimed[: len(of_twos)], claimed[len(of_twos) :]
-        size = len(every) * families
         contrasts = [
-            self._contrast(two, name, found, size)
+            self._contrast(two, name, found)
             for two, found in zip(self._twos, ahead, strict=True)
             for name in self._names
         ]
@@ -179,7 +184,7 @@ class _Attribute:
         ]
         return groups, contrasts
 
-    def _contrast(self, two: Two, name: str, claims: Mapping[str, Claim], size: int) -> Contrast:
+    def _contrast(self, two: Two, name: str, claims: Mapping[str, Claim]) -> Contrast:
         attribute, first, second = two
         pairs, claim, odds = self._counted.pairs[two], claims[name], claims.get(LOG_ODDS)
         more, less = pairs.more[name], pairs.less[name]
@@ -203,7 +208,7 @@ class _Attribute:
             shift=sign * odds.estimate.value if odds else None,
             shift_ci95=_signed(odds.interval, sign) if odds else None,
             shift_p_holm=odds.p_holm if odds else None,
-            detectable=claim.estimate.detectable(size),
+            detectable=claim.detectable,
         )
 
     def _group(self, key: tuple[str, str], name: str, claims: Mapping[str, Claim]) -> Group:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
+STEPS = 60
 POWER = 0.8
 """The probability with which an effect that is called detectable would be found."""
 BOTH = 5
@@ -88,18 +89,23 @@ class Contributions:
     unit: float = 1.0
     basis: Basis = "alike"
 
-    @property
-    def error(self) -> float:
-        """The standard error, with the two imaginary texts of ``intervals``."""
-        share = self.unit / max(self.texts, 1)
-        return math.sqrt(float(self.spread @ self.spread) + 2 * share * share)
+    def detectable(self, critical: float) -> float | None:
+        """Return the effect that would be found with a probability of 80 %.
 
-    def detectable(self, tests: int = 1) -> float | None:
-        """Return the effect found with a probability of 80 % at 0.05, corrected for ``tests`` tests."""
+        ``critical`` is the statistic from which on an effect is significant, in norms of the contributions.
+        Texts that show an effect differ by a whole ``unit``, which adds to the spread that was seen. None
+        with fewer than two texts.
+        """
         if self.texts < 2:
             return None
-        normal = NormalDist()  # SciPy's, but its import takes a second of every run
-        return (normal.inv_cdf(1 - 0.025 / tests) + normal.inv_cdf(POWER)) * self.error
+        noise, power = float(self.spread @ self.spread), NormalDist().inv_cdf(POWER)
+        effect = self.unit
+        for _ in range(STEPS):  # a fixed point: the spread depends on the effect
+            share = min(effect / self.unit, 1.0)
+            added = self.unit**2 / self.texts
+            effect = critical * math.sqrt(noise + share * added)
+            effect += power * math.sqrt(noise + share * (1 - share) * added)
+        return effect
 
 
 def estimates(
@@ -225,7 +231,19 @@ def intervals(contributions: Sequence[Contributions]) -> list[Interval | None]:
     return found
 
 
-def joint_p(contributions: Sequence[Contributions], seed: int = 0) -> list[tuple[float, float]]:
+@dataclass(frozen=True, slots=True)
+class Chances:
+    """The p of no effect of each estimate, and the same corrected for all of them.
+
+    ``critical`` is the statistic that is significant at ``level`` in the corrected test.
+    """
+
+    alone: list[float]
+    joint: list[float]
+    critical: float
+
+
+def chances(contributions: Sequence[Contributions], level: float = 0.05, seed: int = 0) -> Chances:
     """Return, for each estimate, the p of no effect, and the same corrected for all of them (max-T).
 
     Flips the signs of whole texts in all estimates at once (Westfall and Young 1993): the corrected p is the
@@ -235,7 +253,7 @@ def joint_p(contributions: Sequence[Contributions], seed: int = 0) -> list[tuple
     import numpy as np
 
     if not contributions:
-        return []
+        return Chances([], [], math.inf)
     matrix = np.column_stack([c.null for c in contributions])
     matrix = matrix[(matrix != 0).any(axis=1)]
     norms = np.sqrt((matrix**2).sum(axis=0))
@@ -243,10 +261,11 @@ def joint_p(contributions: Sequence[Contributions], seed: int = 0) -> list[tuple
     observed = np.abs(scaled.sum(axis=0))
     drawn, sampled = _flipped(scaled, seed)
     largest = drawn.max(axis=1, initial=0.0)
-    return [
-        (extreme(drawn[:, column], value, sampled), extreme(largest, value, sampled))
-        for column, value in enumerate(observed.tolist())
-    ]
+    return Chances(
+        [extreme(drawn[:, column], value, sampled) for column, value in enumerate(observed.tolist())],
+        [extreme(largest, value, sampled) for value in observed.tolist()],
+        float(np.quantile(largest, 1 - level)),
+    )
 
 
 def _flipped(scaled: Array, seed: int) -> tuple[Array, bool]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from harness.core import CONTROL, KEY_SEPARATOR, Tables
-from harness.findings.estimation import Contributions, intervals, joint_p
+from harness.findings.estimation import Contributions, chances, intervals
 from harness.findings.places import INSERTED
 from harness.findings.records import Changed, Control, Drift
 from harness.statistics import cluster_bootstrap, rate, wilson
@@ -163,7 +163,8 @@ def excesses(strata: Strata, sets: Sequence[tuple[str, ...]], families: int) -> 
             if both is not None:
                 found[key, figure] = (_contributions(*both), both[1].rate)
     every = [contributions for contributions, _ in found.values()]
-    claims = zip(found.items(), intervals(every), joint_p(every), strict=True)
+    tested = chances(every)
+    claims = zip(found.items(), intervals(every), zip(tested.alone, tested.joint, strict=True), strict=True)
     return {
         place: Excess(control_rate, each.value, interval, p, min(1.0, joint * families))
         for (place, (each, control_rate)), interval, (p, joint) in claims
