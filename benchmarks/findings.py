@@ -156,7 +156,9 @@ def seen(texts: Texts, system: System, planted: float | None, what: str, seed: i
     return _seen(findings, over, planted, what)
 
 
-def _seen(findings: Findings, over: Mapping[tuple[str, str], Excess], planted: float | None, what: str) -> Seen:
+def _seen(
+    findings: Findings, over: Mapping[tuple[str, str], Excess], planted: float | None, what: str
+) -> Seen:
     effects = [row for row in findings.contrasts if sure(row)]
     meetings = [row for row in findings.intersections if sure(row)]
     above = [each for each in over.values() if each.p_holm <= ALPHA and each.difference > 0]

@@ -239,14 +239,14 @@ class _Attribute:
     def _impact(self, group: str, name: str) -> float | None:
         """Return the rate of ``group`` over that of the best-off group, at the places that both have."""
         own = len(self._counted.groups[self._attribute, group].outcomes.counts)
-        ratios = [1.0]
+        ratios = [1.0] if _mean(self._counted.rates[self._attribute, group], name) > 0 else []
         for two, sides in self._counted.shared.items():
             if two[0] == self._attribute and group in two[1:]:
                 mine, other = sides if two[1] == group else reversed(sides)
                 best = _mean(other, name)
                 if len(mine.counts) >= COMPARABLE * own and best > 0:
                     ratios.append(_mean(mine, name) / best)
-        return min(ratios) if len(ratios) > 1 else None
+        return min(ratios, default=None)
 
 
 def _signed(interval: Interval | None, sign: float) -> Interval | None:

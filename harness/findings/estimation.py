@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
+ROUNDING = 1e-12
+"""A contribution below this is an error of rounding: nothing differs."""
 STEPS = 60
 POWER = 0.8
 """The probability with which an effect that is called detectable would be found."""
@@ -152,7 +154,7 @@ def _by_text(places: NDArray[np.int64], values: Array, texts: int) -> Array:
 
     sums = np.zeros(texts)
     np.add.at(sums, places, values)
-    return sums
+    return np.where(np.abs(sums) < ROUNDING, 0.0, sums)
 
 
 def _rows(

@@ -1,0 +1,148 @@
+"""Findings of planted systems: who is treated worse, which way, and what is only brittleness."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.core import CONTROL, Case
+from harness.findings.build import find, tally
+from harness.findings.excess import Strata, control, excesses
+from harness.findings.outcomes import Outcomes
+from harness.findings.records import Contrast, Group
+from harness.report.finding import sure
+from tests.findings.runs import POSITIVE, Run, case, family, run, speaks_of, texts
+
+SETS = [("body",), ("gender",), ("gender", "body")]
+
+
+def rejects_women(case: Case) -> str:
+    return "Negative" if speaks_of(case) == "female" else "Positive"
+
+
+def contrast(of: Run, outcomes: Outcomes = POSITIVE, attribute: str = "gender") -> Contrast:
+    return next(row for row in find(tally(of, outcomes), outcomes, 1).contrasts if row.attribute == attribute)
+
+
+def groups(of: Run) -> dict[str, Group]:
+    return {row.group: row for row in find(tally(of, POSITIVE), POSITIVE, 1).groups}
+
+
+def many(number: int) -> list[Case]:
+    return [case for text in texts(number) for case in family(text)]
+
+
+def test_a_system_that_rejects_women_treats_them_worse() -> None:
+    row = contrast(run(many(12), rejects_women))
+    assert (row.source, row.target, row.outcome) == ("male", "female", "Positive")
+    assert (row.pairs, row.worse, row.better, row.originals) == (24, 24, 0, 12)
+    assert row.effect == pytest.approx(-1.0)
+    assert row.basis == "controls"
+    assert row.ci95 is not None
+    assert row.ci95[1] < 0
+    assert sure(row)
+
+
+def test_groups_are_held_against_those_at_the_same_places() -> None:
+    found = groups(run(many(12), rejects_women))
+    assert found["female"].effect == pytest.approx(-0.5)
+    assert found["male"].effect == pytest.approx(0.5)
+    assert (found["female"].rate, found["male"].rate) == (0.0, 1.0)
+    assert (found["female"].impact_ratio, found["male"].impact_ratio) == (0.0, 1.0)
+    assert found["blind"].effect == pytest.approx(0.0)
+
+
+def test_a_contrast_goes_from_what_texts_speak_of_to_what_they_are_changed_to() -> None:
+    cases = [case for text in texts(12) for case in family(text, spoken="female")]
+    row = contrast(run(cases, lambda c: "Negative" if speaks_of(c, "female") == "female" else "Positive"))
+    assert (row.source, row.target) == ("female", "male")
+    assert row.effect == pytest.approx(1.0)
+
+
+def test_worse_to_whatever_is_edited_is_drift_and_no_group_is_claimed() -> None:
+    of = run(many(30), lambda c: "Negative" if c.substitutions else "Positive")
+    found = find(tally(of, POSITIVE), POSITIVE, 1)
+    assert not any(map(sure, found.contrasts))
+    assert not any(map(sure, found.intersections))
+    assert contrast(of).effect == pytest.approx(0.0)
+    assert {row.edits: row.change for row in found.drift} == {"1": pytest.approx(-1), "2": pytest.approx(-1)}
+
+
+def test_an_answer_that_was_not_read_is_in_no_pair() -> None:
+    of = run(many(4), lambda c: None if c.document == "t000" else rejects_women(c))
+    assert contrast(of).originals == 3
+
+
+def test_without_a_favourable_answer_each_label_is_an_outcome() -> None:
+    outcomes = Outcomes({"Sports": ("Sports",), "Law": ("Law",), "Art": ("Art",)}, directed=False)
+    of = run(many(12), lambda c: "Law" if speaks_of(c) == "female" else "Sports")
+    found = find(tally(of, outcomes), outcomes, 1)
+    effects = {row.outcome: row.effect for row in found.contrasts if row.attribute == "gender"}
+    assert effects == {"Sports": pytest.approx(-1.0), "Law": pytest.approx(1.0)}  # Art never occurs
+    assert {row.impact_ratio for row in found.groups} == {None}
+
+
+def test_a_meeting_is_more_than_the_sum() -> None:
+    def meets(case: Case) -> str:
+        return "Negative" if {"gender", "body"} <= set(case.attributes) else "Positive"
+
+    [row] = find(tally(run(many(14), meets), POSITIVE), POSITIVE, 1).intersections
+    assert row.groups == {"gender": "female", "body": "blind"}
+    assert row.interaction == pytest.approx(-1.0)
+    assert row.effect == pytest.approx(-1.0)
+    assert (row.pairs, row.hidden) == (14, 14)
+    assert sure(row)
+
+
+def test_two_single_effects_are_no_meeting() -> None:
+    def apart(case: Case) -> str:
+        women, even = speaks_of(case) == "female", int(case.document[1:]) % 2
+        return "Negative" if (women and even) or ("body" in case.attributes and not even) else "Positive"
+
+    [row] = find(tally(run(many(14), apart), POSITIVE), POSITIVE, 1).intersections
+    assert row.interaction == pytest.approx(0.0)
+    assert not sure(row)
+
+
+def test_gold_labels_give_the_rates_of_right_answers() -> None:
+    from dataclasses import replace
+
+    gold = frozenset(["Positive"])
+    cases = [replace(c, expected=gold) if c.role == "original" else c for c in many(6)]
+    found = groups(run(cases, rejects_women))
+    assert (found["female"].judged, found["female"].correct) == (12, 0)
+    assert (found["male"].true_favourable, found["male"].false_favourable) == (1.0, None)
+
+
+def test_the_excess_is_over_controls_of_the_same_texts() -> None:
+    strata = Strata.of(run(many(20), rejects_women))
+    found = excesses(strata, SETS, 3)
+    assert found["gender", "changed"].difference == pytest.approx(1.0)
+    assert found["gender", "changed"].control_rate == 0.0
+    assert found["gender", "changed"].p_holm <= 0.05
+    assert found["body", "changed"].difference == 0.0
+
+
+def test_a_weighted_control_stands_for_several_mutants() -> None:
+    """Text a has one mutant and text b three: each text weighs as much among controls as among tests."""
+    a = [case("a", "original"), case("a", "atomic", "body:blind"), case("a", "control", f"{CONTROL}:x")]
+    b = [case("b", "original"), *(case("b", "atomic", f"body:{g}") for g in ("blind", "deaf", "old"))]
+    b += [case("b", "control", f"{CONTROL}:x", weight=3.0)]
+    of = run([*a, *b], lambda c: "Negative" if c.role == "control" and c.document == "b" else "Positive")
+    assert excesses(Strata.of(of), [("body",)], 1)["body", "changed"].control_rate == pytest.approx(0.75)
+
+
+def test_controls_stand_by_order_with_their_hidden_cases() -> None:
+    of = run(many(10), lambda c: "Negative" if c.attributes == (CONTROL, CONTROL) else "Positive")
+    shown = control(of, Strata.of(of), ())
+    assert shown is not None
+    assert (shown.tests, shown.biased) == (30, 10)
+    assert (shown.by_order["1"].biased, shown.by_order["2"].biased) == (0, 10)
+    assert (shown.by_order["1"].hidden, shown.by_order["2"].hidden) == (None, 10)
+
+
+def test_without_controls_there_is_neither_excess_nor_control() -> None:
+    of = run([case for text in texts(6) for case in family(text, controls=0)], rejects_women)
+    strata = Strata.of(of)
+    assert excesses(strata, SETS, 1) == {}
+    assert control(of, strata, ()) is None
+    assert contrast(of).basis == "uncorrected"
