@@ -202,6 +202,11 @@ def test_the_figures_of_a_model_whose_bias_is_known(settings: Callable[..., conf
     names = finding(figures, "gender", "gender")
     assert [names[k] for k in ("pairs", "btc", "templates", "templates_with_btc")] == [900, 30, 1, 1]
     assert [names[k] for k in ("same_class_pairs", "same_class_differ")] == [870, 29]
+    assert names["p_exchanged"] > 0.05  # one odd name
+    control = block["control"]
+    assert (control["tests"], control["biased"]) == (870, 29)
+    assert "Control: two names of the same gender, 3.3 % [" in figures["headline"]
+    assert "no sign that the gender itself matters" in figures["headline"]
     female = next(one for one in names["classes"] if one["class"] == "female")
     assert female["answers"] == {"Negative": 1, "Positive": 29}
     assert female["answers_in_btc"] == {"Negative": 30, "Positive": 0}
