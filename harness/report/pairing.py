@@ -12,9 +12,9 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from harness.core import KEY_SEPARATOR
-from harness.report.rates import SCORES
+from harness.report.rates import SCORES, intervals
 from harness.report.summary import Block, Interval, Summary
-from harness.statistics import adjusted, flip_test, mcnemar, rate, wilson
+from harness.statistics import adjusted, flip_test, mcnemar, rate
 
 if TYPE_CHECKING:
     import polars as pl
@@ -136,27 +136,28 @@ def of_suite(run: Run) -> Suited:
 
     tests = run.verdicts.filter(pl.col("relation") != SCORES)
     biased = pl.col("status") == "biased"
-    row = (
-        tests.select(
+    rows = (
+        tests.group_by("document")
+        .agg(
             tests=pl.len(),
             biased=biased.sum(),
-            benign=(pl.col("status") == "benign").sum(),
-            originals=pl.col("document").n_unique(),
-            biased_originals=pl.col("document").filter(biased).n_unique(),
+            decided=pl.col("status").is_in(["biased", "benign"]).sum(),
+            relation=pl.col("relation").first(),
         )
+        .sort("document")
         .collect()
-        .row(0, named=True)
     )
-    decided = row["biased"] + row["benign"]
+    total = {name: int(rows[name].sum()) for name in ("tests", "biased", "decided")}
+    relation = rows["relation"][0] if rows.height else None
     return Suited(
         name=run.name,
         suite=run.summary.suite,
         groups=run.summary.documents.eligible,
         cases=run.summary.cases.valid,
-        tests=row["tests"],
-        biased=row["biased"],
-        rate=rate(row["biased"], decided),
-        ci95=wilson(row["biased"], decided),
-        originals=row["originals"],
-        biased_originals=row["biased_originals"],
+        tests=total["tests"],
+        biased=total["biased"],
+        rate=rate(total["biased"], total["decided"]),
+        ci95=intervals(relation, rows["biased"].to_list(), rows["decided"].to_list())[0],
+        originals=rows.height,
+        biased_originals=int((rows["biased"] > 0).sum()),
     )

@@ -23,7 +23,7 @@ SCHEMA = 1
 
 Interval = tuple[float, float]
 Rate = Annotated[float | None, Field(description="biased / (biased + benign); null if there are none.")]
-Wilson = Annotated[Interval | None, Field(description="Wilson's 95 % interval of the rate.")]
+Wilson = Annotated[Interval | None, Field(description="Its 95 % interval: Wilson's; for pairs by template.")]
 
 
 class Block(BaseModel):
