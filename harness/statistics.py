@@ -263,9 +263,9 @@ def paired_t(differences: Sequence[float]) -> TTest | None:
 
 
 def minimum_detectable_effect(pairs: int, alpha: float = 0.05, power: float = 0.8) -> float | None:
-    """Return the smallest mean difference that ``pairs`` would detect, in its standard deviations.
+    """Return the mean difference that ``pairs`` detect with probability ``power``, in standard deviations.
 
-    For a two-sided paired t-test at ``alpha`` with ``power``; None with fewer than two pairs.
+    For a two-sided paired t-test at ``alpha``; None with fewer than two pairs.
     """
     if pairs < 2:
         return None
@@ -273,7 +273,10 @@ def minimum_detectable_effect(pairs: int, alpha: float = 0.05, power: float = 0.
 
 
 def detectable_in_errors(df: float, alpha: float = 0.05, power: float = 0.8) -> float:
-    """Return the effect that a two-sided t-test would detect, in standard errors; ``df`` is at least 1."""
+    """Return the effect that a two-sided t-test detects with probability ``power``, in standard errors.
+
+    ``df`` is at least 1.
+    """
     from scipy.optimize import brentq
     from scipy.stats import nct, t
 

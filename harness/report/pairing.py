@@ -58,22 +58,26 @@ class Paired(Block):
     p: float
     p_by_original: float
     p_holm: float
+    p_by_original_holm: float
 
 
 def paired(runs: Sequence[Run]) -> list[Paired]:
     """Return a row per attribute set for every two runs of one suite that share cases.
 
-    It counts the cases on which only one run is biased, with McNemar's p, the same after Holm's correction
-    over the attribute sets of the two runs, and the p of a permutation test of whole originals.
+    It counts the cases on which only one run is biased, with McNemar's p and the p of a permutation test of
+    whole originals, and both after Holm's correction over all rows: the attribute sets of every two runs.
     """
-    pairs: list[Paired] = []
-    for first, second in combinations(runs, 2):
-        if first.summary.suite == second.summary.suite:
-            rows = list(_joined(first, second))
-            corrected = adjusted([row.p for row in rows])
-            for row, p in zip(rows, corrected, strict=True):
-                pairs.append(row.model_copy(update={"p_holm": p}))
-    return pairs
+    rows = [
+        row
+        for first, second in combinations(runs, 2)
+        if first.summary.suite == second.summary.suite
+        for row in _joined(first, second)
+    ]
+    by_case, by_original = adjusted([row.p for row in rows]), adjusted([row.p_by_original for row in rows])
+    return [
+        row.model_copy(update={"p_holm": p, "p_by_original_holm": q})
+        for row, p, q in zip(rows, by_case, by_original, strict=True)
+    ]
 
 
 def _joined(first: Run, second: Run) -> Iterator[Paired]:
@@ -101,6 +105,7 @@ def _joined(first: Run, second: Run) -> Iterator[Paired]:
     )
     for key, cases, both, only_first, only_second, more in counts.iter_rows():
         p = mcnemar(only_first, only_second)
+        flipped = flip_test([number for number in more if number])
         yield Paired(
             first=first.name,
             second=second.name,
@@ -111,8 +116,9 @@ def _joined(first: Run, second: Run) -> Iterator[Paired]:
             only_second=only_second,
             neither=cases - both - only_first - only_second,
             p=p,
-            p_by_original=flip_test([number for number in more if number]),
+            p_by_original=flipped,
             p_holm=p,
+            p_by_original_holm=flipped,
         )
 
 

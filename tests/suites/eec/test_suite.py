@@ -120,6 +120,9 @@ def test_one_odd_name_is_named_and_the_alarm_it_raises_called_false(eec: Spec) -
     assert "asked" in {r["subset"] for r in found["eec"]["results"]}
     assert "which the choice of templates and persons may explain" in found["headline"]
     assert "only the t-test over pairs calls it significant" in found["headline"]
+    least = f"{race['detectable_clustered']:.4f}"
+    assert f" A difference of {least} would have been found with a probability of 80 %" in found["headline"]
+    assert "could not" not in found["headline"]
     robust = next(s for s in found["sections"] if s["title"].startswith("Would it hold"))
     assert any("may be a false alarm" in note for note in robust["notes"])
     assert any(
