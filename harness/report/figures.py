@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from harness import __version__
 from harness.core import DUPLICATE, KEY_SEPARATOR, SAME_PERSON, UNREAD, JsonObject
 from harness.plugins import Nouns
+from harness.report.failures import failures
 from harness.report.rates import SCORES, discarded, results
 from harness.report.summary import (
     ONE_PERSON,
@@ -81,6 +82,7 @@ def build(folder: RunFolder, facts: Facts, additions: Mapping[str, object] | Non
         "cases": case_counts(cases),
         "requests": requests(facts.counts),
         "answers": answer_counts(answers, cases),
+        "failures": failures(answers, cases),
         "accuracy": accuracy(cases, answers),
         "results": results(verdicts, sets, facts.confirm > 0, noise_rows),
         "one_person": one_person(verdicts, cases, sets, facts.confirm > 0),

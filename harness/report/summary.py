@@ -95,6 +95,13 @@ class Answers(Block):
         return self.read + sum(self.unread.values())
 
 
+class Failed(Block):
+    """A reason why requests failed permanently."""
+
+    reason: str = Field(description="The message; # and … stand for numbers and quoted parts that differ.")
+    count: int = Field(description="Cases whose answer failed for this reason.")
+
+
 class Accuracy(Block):
     """The accuracy on originals with gold labels (HINTER, Table 5)."""
 
@@ -268,6 +275,7 @@ class Summary(Plain):
     cases: Cases = Field(description="The cases generated.")
     requests: Requests = Field(description="The requests to the model.")
     answers: Answers = Field(description="Cases by the outcome of their answer.")
+    failures: tuple[Failed, ...] = Field((), description="The commonest reasons of failed answers.")
     accuracy: Accuracy | None = Field(None, description="On the originals; null without gold labels.")
     results: tuple[ResultRow, ...] = Field(description="A row for each set of attributes, atomic first.")
     one_person: tuple[ResultRow, ...] = Field(

@@ -152,7 +152,19 @@ def notes(summary: Summary) -> list[str]:
 
 def asides(summary: Summary) -> list[str]:
     """Return what a reader must know to judge the figures: cautions, estimates, discarded mutants."""
-    return [line for line in (*cautions(summary), *estimates(summary), discarded(summary)) if line]
+    return [
+        line
+        for line in (failures(summary), *cautions(summary), *estimates(summary), discarded(summary))
+        if line
+    ]
+
+
+def failures(summary: Summary) -> str:
+    """Return the commonest reasons of failed answers; "" if none failed."""
+    if not summary.failures:
+        return ""
+    reasons = "; ".join(f"{count(one.count)} × {visible(one.reason)}" for one in summary.failures)
+    return f"Of {counted(summary.answers.failed, 'failed answer')}: {reasons}"
 
 
 def noise(summary: Summary) -> str:
