@@ -17,11 +17,13 @@ DOOR = "harness"
 
 FLOORS = (
     # Records, errors, figures: they import nothing of ours.
-    ("columns", "core", "errors", "progress", "sections", "settings", "statistics"),
+    ("blocks", "columns", "core", "errors", "progress", "sections", "settings", "statistics"),
     # The ground: files and logs, retries, numbers in words, estimates.
     ("estimates", "files", "numerals", "retrying"),
     ("run_log", "tables"),
     ("folder",),
+    # Who is treated worse, from the tables of a run.
+    ("findings",),
     # Pure: what is computed from records.
     (
         "language.parse",

@@ -23,7 +23,9 @@ from harness.statistics import (
     minimum_detectable_effect,
     paired_t,
     rate,
+    rate_by_cluster,
     rate_difference,
+    rate_difference_by_cluster,
     sign_test,
     wilson,
 )
@@ -354,3 +356,39 @@ def test_flips_of_many_clusters_are_drawn() -> None:
         assert test is not None
         assert flip_test(values.tolist()) == pytest.approx(test.p, abs=0.02)
     assert 0 < flip_test([1.0] * 200) < 0.0002
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 9)), min_size=1, max_size=25))
+def test_an_interval_by_cluster_is_never_a_point(counts: list[tuple[int, int]]) -> None:
+    hits, sizes = [min(counted) for counted in counts], [max(counted) for counted in counts]
+    found = rate_by_cluster(hits, sizes)
+    assert found is not None
+    low, high = found
+    assert 0 <= low < high <= 1
+    assert low <= sum(hits) / sum(sizes) <= high
+    difference = rate_difference_by_cluster([*zip(hits, sizes, strict=True)], [(0, 1)] * len(hits))
+    assert difference is not None
+    assert difference.interval[0] < difference.interval[1]
+
+
+def test_few_clusters_count_as_one_trial_each() -> None:
+    assert rate_by_cluster([0] * 4, [870] * 4) == wilson(0, 4)
+    assert rate_by_cluster([129] * 4, [870] * 4) == pytest.approx(wilson(4 * 129 / 870, 4))
+    assert rate_by_cluster([435] * 20, [870] * 20) == wilson(10, 20)
+    many = [870 * (number % 2) for number in range(20)]
+    assert rate_by_cluster(many, [870] * 20) == cluster_bootstrap(many, [870] * 20)
+    assert rate_by_cluster([], []) is None
+    assert rate_difference_by_cluster([(1, 2)], [(0, 0)]) is None
+
+
+def test_intervals_of_few_clusters_hold_the_true_rate() -> None:
+    import numpy as np
+
+    draw = np.random.default_rng(0)
+    for clusters in (3, 6, 9):
+        held = 0
+        for _ in range(200):
+            hits = draw.binomial(900, draw.beta(1, 3, clusters)).tolist()
+            low, high = rate_by_cluster(hits, [900] * clusters) or (1.0, 0.0)
+            held += low <= 0.25 <= high
+        assert held >= 190

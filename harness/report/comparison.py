@@ -189,21 +189,22 @@ def _paired(pairs: Sequence[Paired]) -> Section:
         "p",
         "p, Holm",
         "p, by original",
+        "by original, Holm",
     )
     several = len({(row.first, row.second) for row in pairs}) > 1
     rows: list[list[Cell]] = [
         [
             " + ".join(row.attributes) + (f": {row.first}, {row.second}" if several else ""),
             *(row.cases, row.both, row.only_first, row.only_second, row.neither),
-            *(f"{p:.3g}" for p in (row.p, row.p_holm, row.p_by_original)),
+            *(f"{p:.3g}" for p in (row.p, row.p_holm, row.p_by_original, row.p_by_original_holm)),
         ]
         for row in pairs
     ]
     text = "" if several else f"First: {pairs[0].first}. Second: {pairs[0].second}."
     note = (
         "Cases judged in both runs. p: McNemar's exact test on the cases where only one run is biased, which"
-        " treats cases as independent; Holm's correction is over the attribute sets of two runs. By original:"
-        " a test that flips the signs of whole originals, whose mutants resemble each other."
+        " treats cases as independent. By original: a test that flips the signs of whole originals, whose"
+        " mutants resemble each other. Holm's correction is over all rows."
     )
     return Section("Case by case", text, Table(columns, rows), notes=[note])
 
@@ -215,7 +216,7 @@ def _headline(runs: Sequence[Run], pairs: Sequence[Paired]) -> str:
         return "No case was judged in two of these runs, so they cannot be compared case by case."
     sentences = []
     for row in pairs:
-        if max(row.p_holm, row.p_by_original) < ALPHA:
+        if max(row.p_holm, row.p_by_original_holm) < ALPHA:
             worse = row.first if row.only_first > row.only_second else row.second
             most, least = sorted((row.only_first, row.only_second), reverse=True)
             attributes = " + ".join(row.attributes)

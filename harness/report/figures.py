@@ -14,6 +14,7 @@ from harness.findings.excess import SCORES, Strata, control, excesses
 from harness.findings.outcomes import Outcomes
 from harness.plugins import Nouns
 from harness.report import cautions, finding
+from harness.report.failures import failures
 from harness.report.rates import discarded, over_controls, results
 from harness.report.summary import (
     ONE_PERSON,
@@ -87,6 +88,7 @@ def build(folder: RunFolder, facts: Facts, additions: Mapping[str, object] | Non
         "cases": case_counts(cases),
         "requests": requests(facts.counts),
         "answers": answer_counts(answers, cases),
+        "failures": failures(answers, cases),
         "accuracy": accuracy(cases, answers),
         **_findings(folder, facts, sets, results(verdicts, sets, facts.confirm > 0, noise_rows)),
         "one_person": one_person(verdicts, cases, sets, facts.confirm > 0),

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 from harness.blocks import Block, Interval
 from harness.core import KEY_SEPARATOR
 from harness.findings.excess import SCORES
+from harness.report.rates import intervals
 from harness.report.summary import Summary
-from harness.statistics import adjusted, flip_test, mcnemar, rate, wilson
+from harness.statistics import adjusted, flip_test, mcnemar, rate
 
 if TYPE_CHECKING:
     import polars as pl
@@ -59,22 +60,26 @@ class Paired(Block):
     p: float
     p_by_original: float
     p_holm: float
+    p_by_original_holm: float
 
 
 def paired(runs: Sequence[Run]) -> list[Paired]:
     """Return a row per attribute set for every two runs of one suite that share cases.
 
-    It counts the cases on which only one run is biased, with McNemar's p, the same after Holm's correction
-    over the attribute sets of the two runs, and the p of a permutation test of whole originals.
+    It counts the cases on which only one run is biased, with McNemar's p and the p of a permutation test of
+    whole originals, and both after Holm's correction over all rows: the attribute sets of every two runs.
     """
-    pairs: list[Paired] = []
-    for first, second in combinations(runs, 2):
-        if first.summary.suite == second.summary.suite:
-            rows = list(_joined(first, second))
-            corrected = adjusted([row.p for row in rows])
-            for row, p in zip(rows, corrected, strict=True):
-                pairs.append(row.model_copy(update={"p_holm": p}))
-    return pairs
+    rows = [
+        row
+        for first, second in combinations(runs, 2)
+        if first.summary.suite == second.summary.suite
+        for row in _joined(first, second)
+    ]
+    by_case, by_original = adjusted([row.p for row in rows]), adjusted([row.p_by_original for row in rows])
+    return [
+        row.model_copy(update={"p_holm": p, "p_by_original_holm": q})
+        for row, p, q in zip(rows, by_case, by_original, strict=True)
+    ]
 
 
 def _joined(first: Run, second: Run) -> Iterator[Paired]:
@@ -102,6 +107,7 @@ def _joined(first: Run, second: Run) -> Iterator[Paired]:
     )
     for key, cases, both, only_first, only_second, more in counts.iter_rows():
         p = mcnemar(only_first, only_second)
+        flipped = flip_test([number for number in more if number])
         yield Paired(
             first=first.name,
             second=second.name,
@@ -112,8 +118,9 @@ def _joined(first: Run, second: Run) -> Iterator[Paired]:
             only_second=only_second,
             neither=cases - both - only_first - only_second,
             p=p,
-            p_by_original=flip_test([number for number in more if number]),
+            p_by_original=flipped,
             p_holm=p,
+            p_by_original_holm=flipped,
         )
 
 
@@ -137,27 +144,28 @@ def of_suite(run: Run) -> Suited:
 
     tests = run.verdicts.filter(pl.col("relation") != SCORES)
     biased = pl.col("status") == "biased"
-    row = (
-        tests.select(
+    rows = (
+        tests.group_by("document")
+        .agg(
             tests=pl.len(),
             biased=biased.sum(),
-            benign=(pl.col("status") == "benign").sum(),
-            originals=pl.col("document").n_unique(),
-            biased_originals=pl.col("document").filter(biased).n_unique(),
+            decided=pl.col("status").is_in(["biased", "benign"]).sum(),
+            relation=pl.col("relation").first(),
         )
+        .sort("document")
         .collect()
-        .row(0, named=True)
     )
-    decided = row["biased"] + row["benign"]
+    total = {name: int(rows[name].sum()) for name in ("tests", "biased", "decided")}
+    relation = rows["relation"][0] if rows.height else None
     return Suited(
         name=run.name,
         suite=run.summary.suite,
         groups=run.summary.documents.eligible,
         cases=run.summary.cases.valid,
-        tests=row["tests"],
-        biased=row["biased"],
-        rate=rate(row["biased"], decided),
-        ci95=wilson(row["biased"], decided),
-        originals=row["originals"],
-        biased_originals=row["biased_originals"],
+        tests=total["tests"],
+        biased=total["biased"],
+        rate=rate(total["biased"], total["decided"]),
+        ci95=intervals(relation, rows["biased"].to_list(), rows["decided"].to_list())[0],
+        originals=rows.height,
+        biased_originals=int((rows["biased"] > 0).sum()),
     )

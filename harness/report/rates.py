@@ -15,6 +15,7 @@ from harness.statistics import (
     clustered_rate_difference,
     equal_rates,
     rate,
+    rate_by_cluster,
     rate_difference,
     wilson,
 )
@@ -22,6 +23,8 @@ from harness.statistics import (
 if TYPE_CHECKING:
     import polars as pl
 
+PAIRS = "pairs"
+"""The relation of tests of which one text gives many: their only interval is by text."""
 NOT_COUNTS = ("key", "document", "relation", "weighted", "weights")
 
 
@@ -100,17 +103,19 @@ def _result(
     determined = total["hidden"] + total["not_hidden"]
     estimated_rate, estimated_ci95 = _estimate(rows)
     excess, excess_ci95, p = _excess(rows, repeated)
+    relation = rows["relation"][0] if rows.height else None
+    ci95, by_original = intervals(relation, rows["biased"].to_list(), decided.to_list())
     return ResultRow(
         kind="atomic" if len(attributes) == 1 else "intersectional",
-        relation=rows["relation"][0] if rows.height else None,
+        relation=relation,
         attributes=attributes,
         tests=total["tests"],
         biased=total["biased"],
         benign=total["benign"],
         undetermined=total["undetermined"],
         rate=rate(total["biased"], total["biased"] + total["benign"]),
-        ci95=wilson(total["biased"], total["biased"] + total["benign"]),
-        ci95_by_original=cluster_bootstrap(rows["biased"].to_list(), decided.to_list()),
+        ci95=ci95,
+        ci95_by_original=by_original,
         estimated_rate=estimated_rate,
         estimated_ci95=estimated_ci95,
         control_rate=None,
@@ -169,6 +174,19 @@ def _over_controls(row: ResultRow, found: Mapping[tuple[str, str], Excess]) -> R
             "hidden_excess_p_holm": hidden.p_holm,
         }
     return row.model_copy(update=figures)
+
+
+def intervals(
+    relation: str | None, biased: Sequence[int], decided: Sequence[int]
+) -> tuple[Interval | None, Interval | None]:
+    """Return the interval of a rate and its interval by original, from counts by original.
+
+    Pairs have one, by original: as many as they are, they are of a few texts.
+    """
+    if relation == PAIRS:
+        by_original = rate_by_cluster(biased, decided)
+        return by_original, by_original
+    return wilson(sum(biased), sum(decided)), cluster_bootstrap(biased, decided)
 
 
 def _excess(

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from harness.core import Json
 from harness.numerals import UNKNOWN, chance, count
+from harness.report.rates import PAIRS
 from harness.report.summary import ResultRow
 from harness.sections import Cell, Column, Estimate, Label, Table, Worded
 
@@ -22,6 +23,11 @@ UNDETERMINED = (
 RATE = (
     "Rate: the share of biased tests among the biased and benign ones, with Wilson’s 95 % interval, which"
     " treats all tests as independent."
+)
+PAIRED_RATE = (
+    "Rate: the share of biased tests among the biased and benign ones. A test is a pair of texts, and one"
+    " template gives many, so the 95 % interval is by template: whole templates are resampled or, if there"
+    " are fewer than 10 or all have the same rate, each counts as one trial."
 )
 BY_ORIGINAL = (
     "The 95 % interval of the same rate when whole originals are resampled with all their mutants (cluster"
@@ -65,6 +71,7 @@ class Entry:
 def entries(rows: Sequence[ResultRow]) -> list[Entry]:
     """Return the columns for ``rows``, omitting figures that none of them has."""
     confirmed = any(row.confirmed is not None for row in rows)
+    paired = any(row.relation == PAIRS for row in rows)
     columns = [
         Entry(Column("Attributes", "changed"), ("kind",), lambda row: Label(row.name, row.kind)),
         Entry(Column("Tests", "tests"), ("tests",), lambda row: row.tests),
@@ -77,7 +84,9 @@ def entries(rows: Sequence[ResultRow]) -> list[Entry]:
             Column("Undetermined", "undet.", UNDETERMINED), ("undetermined",), lambda row: row.undetermined
         ),
         Entry(
-            Column("Rate, Wilson", "rate (95 % interval)", RATE),
+            Column("Rate, by template", "rate (95 % interval)", PAIRED_RATE)
+            if paired
+            else Column("Rate, Wilson", "rate (95 % interval)", RATE),
             ("rate", "ci95"),
             lambda row: Estimate(row.rate, row.ci95),
         ),
@@ -118,7 +127,7 @@ def entries(rows: Sequence[ResultRow]) -> list[Entry]:
     if any(row.p_holm is not None for row in rows):
         above = Column("Above self-flips", note=ABOVE, page_only=True)
         columns.append(Entry(above, ("excess", "excess_ci95", "p_holm"), _above))
-    return columns
+    return [column for column in columns if not paired or column.head.name != "By original"]
 
 
 def table(rows: Sequence[ResultRow]) -> Table:

@@ -24,7 +24,7 @@ from harness.sections import Section, plain
 SCHEMA = 1
 
 Rate = Annotated[float | None, Field(description="biased / (biased + benign); null if there are none.")]
-Wilson = Annotated[Interval | None, Field(description="Wilson's 95 % interval of the rate.")]
+Wilson = Annotated[Interval | None, Field(description="Its 95 % interval: Wilson's; for pairs by template.")]
 
 
 class Plain(Block):
@@ -86,6 +86,13 @@ class Answers(Block):
     def total(self) -> int:
         """All answers, read or not."""
         return self.read + sum(self.unread.values())
+
+
+class Failed(Block):
+    """A reason why requests failed permanently."""
+
+    reason: str = Field(description="The message; # and … stand for numbers and quoted parts that differ.")
+    count: int = Field(description="Cases whose answer failed for this reason.")
 
 
 class Accuracy(Block):
@@ -284,6 +291,7 @@ class Summary(Plain):
     cases: Cases = Field(description="The cases generated.")
     requests: Requests = Field(description="The requests to the model.")
     answers: Answers = Field(description="Cases by the outcome of their answer.")
+    failures: tuple[Failed, ...] = Field((), description="The commonest reasons of failed answers.")
     accuracy: Accuracy | None = Field(None, description="On the originals; null without gold labels.")
     results: tuple[ResultRow, ...] = Field(description="A row for each set of attributes, atomic first.")
     one_person: tuple[ResultRow, ...] = Field(

@@ -166,7 +166,16 @@ def notes(summary: Summary) -> list[str]:
 def asides(summary: Summary) -> list[str]:
     """Return what a reader must know to judge the figures: cautions, hidden cases and other asides."""
     cautions = (caution.text for caution in summary.cautions)
-    return [line for line in (*cautions, hidden(summary), *estimates(summary), discarded(summary)) if line]
+    others = (hidden(summary), *estimates(summary), discarded(summary))
+    return [line for line in (failures(summary), *cautions, *others) if line]
+
+
+def failures(summary: Summary) -> str:
+    """Return the commonest reasons of failed answers; "" if none failed."""
+    if not summary.failures:
+        return ""
+    reasons = "; ".join(f"{count(one.count)} × {visible(one.reason)}" for one in summary.failures)
+    return f"Of {counted(summary.answers.failed, 'failed answer')}: {reasons}"
 
 
 def noise(summary: Summary) -> str:

@@ -116,6 +116,18 @@ def test_score_files_are_compared_as_the_paper_does(work: Path) -> None:
     assert "a difference in 1 of 2 comparisons, 1 of them robust to other" in found["headline"]
 
 
+def test_scores_on_another_scale_are_refused(work: Path) -> None:
+    scores(work / "shares.csv", 0.0)
+    rows = list(csv.reader((work / "shares.csv").read_text(encoding="utf-8").splitlines()))
+    with (work / "percent.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(
+            [rows[0], *([name, 100 * float(score), rated] for name, score, rated in rows[1:])]
+        )
+    with pytest.raises(RunError, match=r"percent\.csv has scores from 4\S+ to 5\S+: bring them to") as raised:
+        called("shares.csv", "percent.csv")
+    assert "\n" not in str(raised.value)
+
+
 def test_a_run_beside_a_score_file(audit: Callable[..., None], work: Path) -> None:
     audit("v", "local:vader", "--suite", "eec", "--task", "valence", "--instances", "3")
     found = printed("v", scores(work / "s.csv", 0.0))

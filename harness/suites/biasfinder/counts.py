@@ -8,17 +8,25 @@ different classes and of the same class follow from how often each class got eac
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from harness.core import JsonObject, Tables
-from harness.statistics import Excess, Interval, cluster_bootstrap, clustered_rate_difference, rate, wilson
+from harness.statistics import (
+    Excess,
+    Interval,
+    adjusted,
+    rate,
+    rate_by_cluster,
+    rate_difference_by_cluster,
+    wilson,
+)
+from harness.suites.biasfinder.exchange import p_exchanged
 from harness.suites.biasfinder.fillers import PARTS
 
 if TYPE_CHECKING:
     import polars as pl
 
-HIDDEN = {"hidden": "yes", "not_hidden": "no", "hidden_undetermined": "undetermined"}
 COUNTED = ("pairs", "differ", "same_pairs", "same_differ")
 
 
@@ -57,9 +65,10 @@ class Finding:
     """One attribute in the templates of one characteristic.
 
     ``templates`` have a pair of different classes, both read; ``templates_differ`` have one with different
-    answers. ``same_pairs`` are pairs of one class with different names; ``excess`` is how much more often
-    pairs of different classes differ than those, in the templates that have both. Intervals resample whole
-    templates, except that of the share of templates, which is Wilson's.
+    answers. ``same_pairs``, the control, are pairs of one class with different names; ``excess`` is how much
+    more often pairs of different classes differ than those, in the templates that have both, and ``p`` is
+    ``p_exchanged``, ``p_holm`` after Holm's correction over the findings of the run. Intervals are by
+    template, except that of the share of templates, which is Wilson's.
     """
 
     characteristic: str
@@ -73,7 +82,9 @@ class Finding:
     same_differ: int
     same_ci95: Interval | None
     excess: Excess | None
+    p: float | None
     classes: Sequence[Class]
+    p_holm: float | None = None
 
     def plain(self) -> JsonObject:
         """Return the finding as JSON values, each rate beside its counts."""
@@ -94,6 +105,8 @@ class Finding:
             "same_class_ci95_by_template": self.same_ci95,
             "excess": self.excess.difference if self.excess else None,
             "excess_ci95_by_template": self.excess.interval if self.excess else None,
+            "p_exchanged": self.p,
+            "p_exchanged_holm": self.p_holm,
             "classes": [each.plain() for each in self.classes],
         }
 
@@ -118,52 +131,21 @@ class Generated:
 
 
 @dataclass(frozen=True, slots=True)
-class Together:
-    """Pairs that differ in both attributes of a combination, and how many BTCs among them are hidden."""
+class Control:
+    """Pairs of mutants of one template and the same classes, which differ only in the name, both read."""
 
-    pairs: int
-    differ: int
+    tests: int
+    biased: int
     ci95: Interval | None
-    hidden: int
-    not_hidden: int
-    hidden_undetermined: int
 
     def plain(self) -> JsonObject:
-        """Return the counts as JSON values."""
+        """Return the counts as JSON values; the interval is by template."""
         return {
-            "pairs": self.pairs,
-            "btc": self.differ,
-            "rate": rate(self.differ, self.pairs),
-            "ci95_by_template": self.ci95,
-            "hidden": self.hidden,
-            "not_hidden": self.not_hidden,
-            "hidden_rate": rate(self.hidden, self.hidden + self.not_hidden),
-            "hidden_ci95": wilson(self.hidden, self.hidden + self.not_hidden),
-            "hidden_undetermined": self.hidden_undetermined,
+            "tests": self.tests,
+            "biased": self.biased,
+            "rate": rate(self.biased, self.tests),
+            "ci95": self.ci95,
         }
-
-
-def together(tables: Tables) -> Together | None:
-    """Return the counts of pairs that differ in both attributes, both read; None if there are none."""
-    import polars as pl
-
-    hidden, both = pl.col("hidden"), pl.col("attributes").list.len() > 1
-    rows = (
-        tables.scan("verdicts")
-        .filter(both & (pl.col("status") != "undetermined"))
-        .group_by("document")
-        .agg(
-            pairs=pl.len(),
-            differ=(pl.col("status") == "biased").sum(),
-            **{name: (hidden == value).sum() for name, value in HIDDEN.items()},
-        )
-        .sort("document")
-        .collect(engine="streaming")
-    )
-    if not rows.height:
-        return None
-    counts = {name: int(rows[name].sum()) for name in ("pairs", "differ", *HIDDEN)}
-    return Together(ci95=_by_template(rows, "differ", "pairs"), **counts)
 
 
 def generated(tables: Tables) -> list[Generated]:
@@ -181,19 +163,53 @@ def generated(tables: Tables) -> list[Generated]:
     return [by_name[name] for name in PARTS if name in by_name]
 
 
-def findings(tables: Tables, characteristic: str) -> Iterator[Finding]:
-    """Yield a finding for each attribute of a characteristic."""
+def control(tables: Tables) -> Control | None:
+    """Return the control of all characteristics together; None if no template has two names of one class."""
+    import polars as pl
+
+    n, stratum = pl.col("n"), ["group", "class"]
+    rows = (
+        _mutants(tables, ["class"])
+        .filter(pl.col("answer").is_not_null())
+        .group_by(*stratum, "answer")
+        .agg(n=pl.len().cast(pl.Int64))
+        .with_columns(of_class=n.sum().over(stratum))
+        .group_by("group")
+        .agg(
+            same_pairs=(n * (pl.col("of_class") - 1)).sum() // 2,
+            same_differ=(n * (pl.col("of_class") - n)).sum() // 2,
+        )
+        .filter(pl.col("same_pairs") > 0)
+        .sort("group")
+        .collect(engine="streaming")
+    )
+    if not rows.height:
+        return None
+    tests, biased = int(rows["same_pairs"].sum()), int(rows["same_differ"].sum())
+    return Control(tests, biased, _by_template(rows, "same_differ", "same_pairs"))
+
+
+def findings(tables: Tables, characteristics: Sequence[str]) -> list[Finding]:
+    """Return a finding for each attribute of each characteristic."""
+    found = [one for characteristic in characteristics for one in _findings(tables, characteristic)]
+    corrected = iter(adjusted([one.p for one in found if one.p is not None]))
+    return [one if one.p is None else replace(one, p_holm=next(corrected)) for one in found]
+
+
+def _findings(tables: Tables, characteristic: str) -> Iterator[Finding]:
     import polars as pl
 
     parts = PARTS[characteristic]
-    mutants = _mutants(tables, parts).filter(
+    mutants = _mutants(tables, [*parts, "name"]).filter(
         (pl.col("characteristic") == characteristic) & pl.col("answer").is_not_null()
     )
     counts = (
         mutants.group_by("group", *parts, "answer").agg(n=pl.len().cast(pl.Int64)).collect(engine="streaming")
     )
+    named = mutants.filter(pl.col("name").is_not_null()).sort("id").collect(engine="streaming")
     for attribute in parts:
-        yield _finding(characteristic, attribute, counts, [part for part in parts if part != attribute])
+        others = [part for part in parts if part != attribute]
+        yield _finding(characteristic, attribute, counts, others, p_exchanged(named, attribute, others))
 
 
 def _mutants(tables: Tables, traits: Sequence[str]) -> pl.LazyFrame:
@@ -210,7 +226,9 @@ def _mutants(tables: Tables, traits: Sequence[str]) -> pl.LazyFrame:
     return joined
 
 
-def _finding(characteristic: str, attribute: str, counts: pl.DataFrame, others: Sequence[str]) -> Finding:
+def _finding(
+    characteristic: str, attribute: str, counts: pl.DataFrame, others: Sequence[str], p: float | None
+) -> Finding:
     """Return a finding from how often (``n``) each class got each ``answer`` in each template (``group``)."""
     import polars as pl
 
@@ -241,22 +259,18 @@ def _finding(characteristic: str, attribute: str, counts: pl.DataFrame, others: 
         total["same_differ"],
         _by_template(by_template, "same_differ", "same_pairs"),
         _excess(by_template),
+        p,
         list(_classes(rows, attribute)),
     )
 
 
 def _by_template(rows: pl.DataFrame, part: str, whole: str) -> Interval | None:
-    """Return the interval by template; None if no pair differs or all do: resampling then tells nothing."""
-    if int(rows[part].sum()) in (0, int(rows[whole].sum())):
-        return None
-    return cluster_bootstrap(rows[part].to_list(), rows[whole].to_list())
+    return rate_by_cluster(rows[part].to_list(), rows[whole].to_list())
 
 
 def _excess(rows: pl.DataFrame) -> Excess | None:
     both = rows.filter(rows["same_pairs"] > 0)
-    if not int(both["differ"].sum()) + int(both["same_differ"].sum()):
-        return None
-    return clustered_rate_difference(
+    return rate_difference_by_cluster(
         both.select("differ", "pairs").rows(), both.select("same_differ", "same_pairs").rows()
     )
 

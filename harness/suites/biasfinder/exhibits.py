@@ -9,14 +9,22 @@ from harness.core import Tables
 from harness.sections import Bar, Cell, Figures, Plot, Section, Table
 from harness.statistics import Interval, rate, wilson
 from harness.suites.biasfinder import counts as counting
-from harness.suites.biasfinder.counts import Class, Finding, Generated, Together
+from harness.suites.biasfinder.counts import Class, Finding, Generated
+from harness.suites.biasfinder.together import Together, together
 
 SHOWN_CLASSES = 12
 SHOWN_ANSWERS = 3
+ALPHA = 0.05
 PLURALS = {"gender": "genders", "occupation": "occupations", "country": "countries"}
+EXCHANGED = {
+    "gender": "names between the genders",
+    "occupation": "the occupations of each name",
+    "country": "names between the countries",
+}
 FACTS = (
     *("templates", "mutants", "pairs of different classes", "BTCs among them", "BTC rate"),
-    *("templates with a BTC", "their share", "pairs of the same class", "that differ", "difference"),
+    *("templates with a BTC", "their share"),
+    *("control: two names of the same class", "that differ", "difference", "p, names exchanged"),
 )
 MEANING = (
     "A BTC (bias-uncovering test case) is a pair of mutants of one template, of different classes, with"
@@ -25,8 +33,11 @@ MEANING = (
     " change the answer as well, and so may asking again (--repeats)."
 )
 FLOOR = (
-    "Pairs of the same class differ only in the name, so their rate is the effect of names alone. Only a"
-    " higher rate among pairs of different classes is evidence about the class."
+    "Control: two names of the same class. Such pairs differ only in the name, so their rate is the effect of"
+    " names alone. Only a higher rate among pairs of different classes is evidence about the class, and only"
+    " if exchanging the names between the classes (or, where each name has every occupation, the occupations"
+    " of each name) seldom gives as much: p, after Holm's correction over the columns. It speaks of these"
+    " templates; the interval of the difference, which is by template, takes the names as given."
 )
 NO_FLOOR = (
     "Each class has one mutant per template, so there are no pairs of the same class to compare with: the"
@@ -34,32 +45,34 @@ NO_FLOOR = (
 )
 COUNTS = (
     "One template gives many pairs, all of one text. The share of templates says how many texts are affected,"
-    " and intervals by template resample whole templates."
+    " and intervals are by template: whole templates are resampled or, if there are fewer than 10 or all have"
+    " the same rate, each counts as one trial."
 )
 
 
 def figures(tables: Tables) -> Figures:
     """Return the block ``biasfinder``, the headline and the sections."""
     generated = counting.generated(tables)
-    findings = [finding for row in generated for finding in counting.findings(tables, row.characteristic)]
+    findings = counting.findings(tables, [row.characteristic for row in generated])
     judged = [finding for finding in findings if finding.pairs]
-    together = counting.together(tables)
+    both, control = together(tables), counting.control(tables)
     block = {
         "made": [row.plain() for row in generated],
         "findings": [finding.plain() for finding in findings],
-        "together": together.plain() if together is not None else None,
+        "control": control.plain() if control is not None else None,
+        "together": both.plain() if both is not None else None,
     }
     by_class = [_by_class(finding) for finding in judged if finding.differ]
     sections = [_overview(generated, judged), *by_class] if judged else []
-    return Figures({"biasfinder": block}, _headline(generated, judged, together), sections)
+    return Figures({"biasfinder": block}, _headline(generated, judged, both), sections)
 
 
-def _headline(generated: Sequence[Generated], findings: Sequence[Finding], together: Together | None) -> str:
+def _headline(generated: Sequence[Generated], findings: Sequence[Finding], both: Together | None) -> str:
     if not generated:
         return "No template was found, so nothing was tested."
     if not findings:
         return "No two mutants of different classes were answered, so nothing can be said."
-    return " ".join([*map(_sentence, findings), *([_of_both(together)] if together is not None else [])])
+    return " ".join([*map(_sentence, findings), *([_of_both(both)] if both is not None else [])])
 
 
 def _of_both(together: Together) -> str:
@@ -86,16 +99,24 @@ def _sentence(finding: Finding) -> str:
     pairs = f"{finding.differ:,} of {finding.pairs:,} pairs of different {plural}"
     share = _rate(finding.differ, finding.pairs, finding.ci95)
     effect = f"{subject} for {_templates(finding)}, in {pairs} ({share})."
-    if not finding.excess:
+    if not finding.same_pairs:
         return effect
-    floor = numerals.share(finding.same_differ, finding.same_pairs)
-    same = f"{floor} of pairs of the same {finding.attribute} with different names differ"
-    low, high = finding.excess.interval
-    if low > 0:
-        return f"{effect} {same}, which is less: the {finding.attribute} itself matters."
-    if high < 0:
-        return f"{effect} {same}, which is more: this is the effect of names, not of the {finding.attribute}."
-    return f"{effect} {same}, so names rather than the {finding.attribute} may explain these differences."
+    floor = _rate(finding.same_differ, finding.same_pairs, finding.same_ci95)
+    return f"{effect} Control: two names of the same {finding.attribute}, {floor}.{_conclusion(finding)}"
+
+
+def _conclusion(finding: Finding) -> str:
+    """Say whether the names may explain the difference to the control."""
+    if finding.p_holm is None:
+        return ""
+    exchange, p = EXCHANGED[finding.attribute], numerals.chance(finding.p_holm)
+    if finding.p_holm < ALPHA:
+        matters = f"in these texts the {finding.attribute} itself matters"
+        return f" Exchanging {exchange} does not explain the difference (p {p}): {matters}."
+    return (
+        f" Exchanging {exchange} may explain the difference (p {p}): no sign that the {finding.attribute}"
+        " itself matters."
+    )
 
 
 def _templates(finding: Finding) -> str:
@@ -132,6 +153,7 @@ def _facts(finding: Finding, generated: Generated) -> list[Cell]:
         finding.same_pairs,
         _rate(finding.same_differ, finding.same_pairs, finding.same_ci95),
         _points(finding),
+        None if finding.p_holm is None else numerals.chance(finding.p_holm).removeprefix("= "),
     ]
 
 

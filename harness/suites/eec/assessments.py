@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from harness.statistics import adjusted
 from harness.suites.eec.analysis import ALPHA, Assessment, Direction, Scores, assess, differences, directions
@@ -19,8 +19,8 @@ class Result:
     """One comparison on one subset.
 
     ``direction`` is the paper's group, by Bonferroni's correction. ``p_holm`` and ``p_bh`` are the t-test's p
-    under the two other corrections, over the comparisons of this system on this subset; ``p_clustered_holm``
-    is the clustered p under Holm's.
+    under the two other corrections, over the comparisons of all systems compared on this subset;
+    ``p_clustered_holm`` is the clustered p under Holm's.
     """
 
     comparison: Comparison
@@ -40,8 +40,7 @@ class Result:
     @property
     def is_alarm(self) -> bool:
         """Whether the t-test alone finds a bias."""
-        clustered = self.robustness.clustered
-        return self.group != "none" and (clustered is None or clustered.p >= ALPHA)
+        return self.group != "none" and self.p_clustered_holm >= ALPHA
 
 
 def pairings(spec: Spec) -> Pairings:
@@ -66,19 +65,30 @@ def examine(
         chosen = {comparison: select(paired, subset, rated) for comparison, paired in pairings.items()}
         assessed = [a for c, paired in chosen.items() if (a := assess(c, paired, scores)) is not None]
         checks = [_robustness(chosen[a.comparison], scores, family=family, seed=seed) for a in assessed]
-        p_values = [1.0 if a.test is None else a.test.p for a in assessed]
-        for assessment, check, direction, holm, bh, clustered_holm in zip(
-            assessed,
-            checks,
-            directions(assessed, family),
+        of_subset = [
+            Result(assessment.comparison, subset, assessment, direction, 1.0, 1.0, check, 1.0)
+            for assessment, check, direction in zip(
+                assessed, checks, directions(assessed, family), strict=True
+            )
+        ]
+        results += corrected(of_subset)
+    return tuple(results)
+
+
+def corrected(results: Sequence[Result]) -> list[Result]:
+    """Return the results of one subset with their p-values corrected over all of them."""
+    tests = [result.assessment.test for result in results]
+    p_values = [1.0 if test is None else test.p for test in tests]
+    return [
+        replace(result, p_holm=holm, p_bh=bh, p_clustered_holm=clustered)
+        for result, holm, bh, clustered in zip(
+            results,
             adjusted(p_values, "holm"),
             adjusted(p_values, "fdr_bh"),
-            adjusted_clustered(checks),
+            adjusted_clustered(result.robustness for result in results),
             strict=True,
-        ):
-            comparison = assessment.comparison
-            results.append(Result(comparison, subset, assessment, direction, holm, bh, check, clustered_holm))
-    return tuple(results)
+        )
+    ]
 
 
 def adjusted_clustered(checks: Iterable[Robustness]) -> tuple[float, ...]:

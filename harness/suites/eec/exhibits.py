@@ -22,7 +22,11 @@ DELTA = (
     " the person, or for means over names. Group: the class with the higher scores by the t-test after"
     " Bonferroni's correction; none if it finds no difference."
 )
-MDD = Column("minimum detectable difference", brief="MDD", legend="MDD: minimum detectable difference")
+FOUND = Column(
+    "Δ found with 80 %",
+    brief="Δ at 80 %",
+    legend="Δ at 80 %: a Δ so large would have been found with a probability of 80 %",
+)
 FALSE_ALARMS = (
     "The t-test takes pairs to be independent, but they share a few templates and persons. It calls a system"
     " without any bias, but with odd scores for single names or templates, biased more often than not. Quote"
@@ -110,7 +114,8 @@ def _sentence(result: Result, rates: str) -> str:
         return f"{finding}, a difference that would hold for other templates and persons, too."
     alone = "; only the t-test over pairs calls it significant" if result.group != "none" else ""
     least = result.robustness.detectable_clustered
-    power = f" This test could not have detected a difference below {number(least)}." if least else ""
+    found = "would have been found with a probability of 80 %"
+    power = f" A difference of {number(least)} {found}." if least else ""
     return f"{finding}, which the choice of templates and persons may explain{alone}.{power}"
 
 
@@ -184,18 +189,18 @@ def robust(results: Sequence[Result], influences: Mapping[Comparison, Influence 
         "compared",
         "sentences",
         "95 % interval",
-        "p, clustered",
+        "p, clustered, Holm",
         "p, persons exchanged",
         "p, templates flipped",
         "Cohen's d",
-        MDD,
+        FOUND,
     )
     cells = [
         [
             _name(result.comparison),
             result.subset,
             interval(result.robustness.clustered),
-            _clustered_p(result),
+            clustered_p(result),
             chance(result.robustness.p_persons),
             chance(result.robustness.p_templates),
             rounded(result.robustness.effect),
@@ -205,8 +210,9 @@ def robust(results: Sequence[Result], influences: Mapping[Comparison, Influence 
     ]
     whole = [(result, influences.get(result.comparison)) for result in results if result.subset == ALL]
     notes = [
-        "The interval and the clustered p allow for the choice of templates and persons. The last column is"
-        " the smallest mean Δ that the test detects with power 0.8.",
+        "The interval and the clustered p allow for the choice of templates and persons; the p is after"
+        " Holm's correction over the comparisons. A mean Δ as large as in the last column would have been"
+        " found with a probability of 80 %, a smaller one less often.",
         *(_warning(result) for result in results if result.is_alarm),
         *(_without(result, influence) for result, influence in whole if influence is not None),
     ]
@@ -214,9 +220,9 @@ def robust(results: Sequence[Result], influences: Mapping[Comparison, Influence 
     return Section(title, FALSE_ALARMS, Table(columns, cells), notes=notes)
 
 
-def _clustered_p(result: Result) -> str | None:
-    clustered = result.robustness.clustered
-    return chance(clustered.p) if clustered else None
+def clustered_p(result: Result) -> str | None:
+    """Format the clustered p after Holm's correction; None if there is none."""
+    return chance(result.p_clustered_holm) if result.robustness.clustered else None
 
 
 def _warning(result: Result) -> str:
@@ -288,7 +294,7 @@ def shares(results: Sequence[LabelResult]) -> Section:
         "only second",
         "McNemar p",
         "sign test p",
-        "p, clustered",
+        "p, clustered, Holm",
     )
     cells = [
         [
@@ -301,7 +307,7 @@ def shares(results: Sequence[LabelResult]) -> Section:
             result.assessment.only_second,
             chance(result.assessment.p_mcnemar),
             chance(result.assessment.p_sign),
-            _clustered_p(result.shares),
+            clustered_p(result.shares),
         ]
         for result in results
     ]

@@ -56,7 +56,7 @@ class Robustness:
 
     ``p_templates`` flips whole templates; ``p_persons`` exchanges persons between the classes. ``effect`` is
     Cohen's d of the pairs (mean over standard deviation of Δ), with the interval of ``clustered``.
-    ``detectable`` is the smallest mean Δ detectable with power 0.8 if pairs were independent;
+    ``detectable`` is the mean Δ that is found with a probability of 80 % if pairs are independent;
     ``detectable_clustered`` is the same for the clustered error. Templates are sorted by mean, lowest first;
     ``sign_changes`` counts those whose mean has the opposite sign to the overall mean.
     """

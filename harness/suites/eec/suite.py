@@ -15,7 +15,7 @@ from itertools import chain, zip_longest
 
 from harness.core import Case, Document, JsonObject, Outcome, Status, Tables, Verdict
 from harness.plugins import Figures, Suite
-from harness.suites.eec import assessments, exhibits
+from harness.suites.eec import assessments, control_exhibits, controls, exhibits
 from harness.suites.eec.assessments import Pairings
 from harness.suites.eec.balance import balance
 from harness.suites.eec.corpus import Comparison, Sentence, Spec, sentences
@@ -116,15 +116,19 @@ class Eec(Suite):
         answers = read.select("case", "score", "labels").collect()
         if self.labels:
             by_case = {case: frozenset(labels or ()) for case, _, labels in answers.iter_rows()}
-            return exhibits.of_labels(self.spec.name, self.pairings, by_case, self.labels, self.seed)
+            figures = exhibits.of_labels(self.spec.name, self.pairings, by_case, self.labels, self.seed)
+            found = controls.controls(self.pairings, controls.of_labels(by_case))
+            return control_exhibits.with_controls(figures, found, labels=True)
         scores = {case: score for case, score, _ in answers.iter_rows() if score is not None}
-        return exhibits.of_scores(
+        figures = exhibits.of_scores(
             self.spec.name,
             self.rates or "the score",
             assessments.examine(self.pairings, scores, self.rated_emotion, seed=self.seed),
             {c: most_influential(pairs, scores) for c, pairs in self.pairings.items()},
             levels(chain.from_iterable(self._groups.values()), scores),
         )
+        found = controls.controls(self.pairings, controls.of_scores(scores))
+        return control_exhibits.with_controls(figures, found, labels=False)
 
     @property
     def rated_emotion(self) -> str | None:

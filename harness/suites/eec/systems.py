@@ -11,10 +11,10 @@ from harness.errors import RunError
 from harness.plugins import ScoredSystem
 from harness.sections import Plot, Section, Table, plain
 from harness.suites.eec import assessments, corpus, counts, exhibits
-from harness.suites.eec.analysis import Scores
-from harness.suites.eec.assessments import Pairings, Result, examine
+from harness.suites.eec.analysis import ALPHA, Scores
+from harness.suites.eec.assessments import Pairings, Result, corrected, examine
 from harness.suites.eec.corpus import Comparison
-from harness.suites.eec.pairing import ALL, NEUTRAL
+from harness.suites.eec.pairing import ALL, NEUTRAL, SUBSETS
 from harness.suites.eec.scores import read_scores
 from harness.suites.eec.suite import Eec
 from harness.suites.eec.tables import Submission, bias_table, box_plot
@@ -44,7 +44,8 @@ class Examined:
 def compare_files(compared: Sequence[ScoredSystem], corpus_file: Path | None) -> JsonObject:
     """Compare runs of the suite and score files, all on the corpus of ``corpus_file``, or else of the runs.
 
-    Raises ``RunError`` where a run is of another corpus or a system has no pair with both scores.
+    Raises ``RunError`` where a run is of another corpus, a system has no pair with both scores or scores that
+    are not from 0 to 1.
     """
     suites = {scored.path: scored.suite for scored in compared if isinstance(scored.suite, Eec)}
     spec = next(iter(suites.values())).spec if suites and corpus_file is None else corpus.load(corpus_file)
@@ -59,6 +60,7 @@ def compare_files(compared: Sequence[ScoredSystem], corpus_file: Path | None) ->
         else:
             file = read_scores(scored.path, sentences)
             task, scores = file.dimension, file.scores
+        _check_scale(scored.path, scores)
         systems.append(System(scored.name, task or "score", scores, len(sentences)))
     pairings = assessments.pairings(spec)
     examined = examine_all(systems, pairings)
@@ -67,13 +69,31 @@ def compare_files(compared: Sequence[ScoredSystem], corpus_file: Path | None) ->
     return comparison(examined, pairings)
 
 
+def _check_scale(path: Path, scores: Scores) -> None:
+    """Raise ``RunError`` for scores outside 0 to 1: differences on other scales cannot stand side by side."""
+    low, high = min(scores.values(), default=0.0), max(scores.values(), default=1.0)
+    if low < 0 or high > 1:
+        raise RunError(
+            f"{path} has scores from {low:g} to {high:g}: bring them to the scale from 0 to 1, as those of"
+            " runs are (of 0 to 100: divide by 100)"
+        )
+
+
 def examine_all(systems: Sequence[System], pairings: Pairings) -> list[Examined]:
     """Return the results of each system.
 
-    Bonferroni's correction is over all assessments of a subset, systems times comparisons, as in the paper.
+    Each correction is over all assessments of a subset, systems times comparisons, as in the paper.
     """
     family = len(systems) * len(pairings)
-    return [Examined(system, examine(pairings, system.scores, family=family)) for system in systems]
+    examined = [examine(pairings, system.scores, family=family) for system in systems]
+    whole = {
+        subset: iter(corrected([one for results in examined for one in results if one.subset == subset]))
+        for subset in SUBSETS
+    }
+    return [
+        Examined(system, tuple(next(whole[one.subset]) for one in results))
+        for system, results in zip(systems, examined, strict=True)
+    ]
 
 
 def comparison(examined: Sequence[Examined], pairings: Pairings) -> JsonObject:
@@ -137,9 +157,9 @@ SYSTEM = (
     "mean Δ",
     "95 % interval",
     "t-test p",
-    "p, clustered",
+    "p, clustered, Holm",
     "group",
-    exhibits.MDD,
+    exhibits.FOUND,
 )
 
 
@@ -152,7 +172,7 @@ def _line(system: System, result: Result) -> list[str | int | None]:
         exhibits.number(result.assessment.mean),
         exhibits.interval(clustered),
         exhibits.chance(test.p if test else None),
-        exhibits.chance(clustered.p if clustered else None),
+        exhibits.clustered_p(result),
         result.group,
         exhibits.rounded(result.robustness.detectable_clustered),
     ]
@@ -168,7 +188,8 @@ def _headline(examined: Sequence[Examined]) -> str:
         robust = sum(not result.is_alarm for result in biased)
         statements.append(
             f"For {attribute}, the t-test finds a difference in {len(biased)} of {len(results)} comparisons,"
-            f" {robust} of them robust to other templates and persons."
+            f" {robust} of them robust to other templates and persons (p, clustered, below {ALPHA} after"
+            f" Holm's correction over all {len(whole)} comparisons)."
         )
     statements += [
         f"{system.name} has scores for {len(system.scores):,} of {system.sentences:,} sentences."

@@ -16,6 +16,7 @@ from harness import config
 from harness.audit import assembly, pipeline
 from harness.core import Case, Document
 from harness.errors import ConfigError, TemplateError
+from harness.statistics import wilson
 from harness.suites.biasfinder import sources
 from harness.suites.biasfinder.fillers import COMBINED_MUTANTS, Casting
 from harness.suites.biasfinder.names import country_names, gender_names
@@ -193,6 +194,11 @@ def test_the_figures_of_a_model_whose_bias_is_known(settings: Callable[..., conf
     names = finding(figures, "gender", "gender")
     assert [names[k] for k in ("pairs", "btc", "templates", "templates_with_btc")] == [900, 30, 1, 1]
     assert [names[k] for k in ("same_class_pairs", "same_class_differ")] == [870, 29]
+    assert names["p_exchanged"] > 0.05  # one odd name
+    control = block["control"]
+    assert (control["tests"], control["biased"]) == (870, 29)
+    assert "Control: two names of the same gender, 3.3 % [" in figures["headline"]
+    assert "no sign that the gender itself matters" in figures["headline"]
     female = next(one for one in names["classes"] if one["class"] == "female")
     assert female["answers"] == {"Negative": 1, "Positive": 29}
     assert female["answers_in_btc"] == {"Negative": 30, "Positive": 0}
@@ -223,6 +229,31 @@ def test_the_figures_are_those_of_the_verdicts(
     ]
     assert both["pairs"] == 60 * 59
     assert both["hidden"] == 59  # the one odd mutant, "She is a pilot", and each man of another occupation
+
+
+def test_the_only_interval_is_by_template_and_never_a_point(
+    settings: Callable[..., config.RunConfig], tmp_path: Path
+) -> None:
+    """Three templates of the same rate: in each, Emily's answer is the odd one of sixty."""
+    templates = tmp_path / "alike.txt"
+    templates.write_text("<name> sings.\n<name> dances.\n<name> smiles.\n", encoding="utf-8")
+    figures = run(settings(biasfinder__templates=str(templates)))
+    one = finding(figures, "gender", "gender")
+    (row,) = figures["results"]
+    assert (one["pairs"], one["btc"], one["templates"]) == (2700, 90, 3)
+    by_template = list(wilson(3 * 90 / 2700, 3) or ())
+    for interval in (one["ci95_by_template"], row["ci95"], row["ci95_by_original"]):
+        assert list(interval) == pytest.approx(by_template)
+    (low, high), control = one["excess_ci95_by_template"], figures["biasfinder"]["control"]
+    assert low < 0 < high
+    assert control["ci95"][0] < control["rate"] < control["ci95"][1]
+    assert all(c["ci95_by_template"][0] < c["ci95_by_template"][1] for c in one["classes"])
+    junit = (tmp_path / "run" / "junit.xml").read_text(encoding="utf-8")
+    assert 'name="ci95"' in junit
+    assert "ci95_by_original" not in junit
+    page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    assert "Rate, by template" in page
+    assert "Wilson’s 95" not in page
 
 
 def test_the_report_and_junit_show_both_texts_of_a_pair(

@@ -6,6 +6,7 @@ from itertools import permutations, product
 
 import numpy as np
 import pytest
+from scipy.stats import t
 
 from harness.statistics import adjusted, paired_t
 from harness.suites.eec.analysis import Difference, differences
@@ -109,6 +110,23 @@ def test_a_bias_that_all_share_is_found_by_every_test(corpus: list[Sentence], ee
         assert [t.template for t in found.templates] == [
             t.template for t in sorted(by_template(compared), key=lambda t: t.mean)
         ]
+
+
+def test_a_difference_said_to_be_found_with_80_percent_is(on_race: System, eec_pairs: Pairings) -> None:
+    """Systems without a bias get the difference that their own run says; half of it is found at times."""
+    found, half = 0, 0
+    for seed in range(100):
+        scores = on_race.scores(seed, 0.02, 0.02)
+        check = robustness(differences(eec_pairs[RACE], scores), scores)
+        assert check is not None
+        assert check.clustered is not None
+        assert check.detectable_clustered is not None
+        error, noise = check.clustered.standard_error, check.clustered.mean
+        critical = t.isf(0.025, check.clustered.df)
+        found += abs(noise + check.detectable_clustered) / error > critical
+        half += abs(noise + check.detectable_clustered / 2) / error > critical
+    assert 75 <= found <= 98
+    assert 5 <= half <= 60
 
 
 def test_the_clustered_error_is_statsmodels_without_its_correction(
