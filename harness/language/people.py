@@ -100,7 +100,7 @@ def people() -> People:
         called_she=frozenset(table["animals"]["called_she"]),
         facts={topic: frozenset(listed) for topic, listed in table["facts"].items()},
         homes={demonym: frozenset(places) for demonym, places in table["homes"].items()},
-        phrases=_pattern(table["phrases"]["fixed"]),
+        phrases=phrase_pattern(table["phrases"]["fixed"]),
     )
 
 
@@ -111,7 +111,8 @@ def person_vocabulary() -> Vocabulary:
     return replace(words, nouns={**dict.fromkeys(more.nouns), **more.genders})
 
 
-def _pattern(phrases: list[str]) -> re.Pattern[str]:
+def phrase_pattern(phrases: list[str]) -> re.Pattern[str]:
+    """Return the expression that finds any of ``phrases`` in any case; ``*`` stands for one word."""
     either = "|".join(
         r"\W+".join(
             r"[\w'’]+" if word == "*" else re.escape(word).replace("'", "['’]") for word in phrase.split()

@@ -104,13 +104,24 @@ def _variation(
         if tag is not None:
             tagged = tag(start) if source.lower() in AMBIGUOUS else None
             form = pronoun(target, slot(source, tagged, text[end : end + 40]))
-        written = text[start:end]
-        new = carry_case(written, source, form, begins_sentence(text, start))
-        article = article_edit(text, start, written, new)
-        edits += [e for e in (article, Edit(start, end, new)) if e is not None]
+        edits += replaced(text, (start, end), source, form)
         forms.append(form)
     substitution = Substitution(attribute, source, "/".join(dict.fromkeys(forms)), tuple(spans))
     return Variation(substitution, tuple(edits))
+
+
+def replaced(text: str, span: Span, source: str, target: str) -> Iterator[Edit]:
+    """Yield the edits that write ``target`` for ``source`` at ``span``: in the case of what stands there.
+
+    The article before it is mended.
+    """
+    start, end = span
+    written = text[start:end]
+    new = carry_case(written, source, target, begins_sentence(text, start))
+    article = article_edit(text, start, written, new)
+    if article is not None:
+        yield article
+    yield Edit(start, end, new)
 
 
 def unique(candidates: Variations) -> tuple[dict[str, Sequence[Variation]], list[Variation]]:

@@ -87,6 +87,8 @@ def make(options: HinterOptions, kit: Kit) -> Suite:
         resolver=_resolver(options),
         consistency=options.consistency,
         meaning=options.meaning,
+        control=kit.control,
+        labels=kit.task.labels,
     )
 
 

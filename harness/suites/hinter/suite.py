@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import sha256
 from itertools import islice
 from math import prod
@@ -24,12 +25,15 @@ from harness.core import (
 )
 from harness.language.entities import Resolver
 from harness.language.parse import Parser
+from harness.language.parsed_text import ParsedText
+from harness.language.sentences import spans as spans_of_sentences
 from harness.language.surface import containing
-from harness.plugins import Figures, Nouns, Suite
+from harness.plugins import Controls, Figures, Nouns, Suite
 from harness.suites import oracle
 from harness.suites.hinter import exhibits, sampling
 from harness.suites.hinter.agreement import AgreedInvariant, Agreement
 from harness.suites.hinter.conformity import Conformity, Kept
+from harness.suites.hinter.controls import Maker, Source
 from harness.suites.hinter.mutation import (
     Mutation,
     Occurrences,
@@ -43,12 +47,14 @@ from harness.suites.hinter.mutation import (
     unique,
     variations,
 )
+from harness.suites.hinter.neutral import Ground, Neutral, closed_spans, neutral
 from harness.suites.hinter.places import REASONS, Left
 from harness.suites.hinter.recasting import Recaster
 from harness.suites.hinter.tag_comparison import DEPENDENCY, POS
 from harness.suites.lexicon import Lexicon
 
 BATCH_DOCUMENTS = 32
+_WORD = re.compile(r"\w+")
 
 _Left = tuple[Variation, str]
 """A variation that is left out, and the reason."""
@@ -71,7 +77,8 @@ class Hinter(Suite):
     mutants, too. ``verdicts`` holds the invariant's verdicts from earlier runs. With a ``resolver``, all
     words for one person change together (``consistency`` person), a word changes only where it describes a
     person (``meaning`` person), or both; without one, each dictionary pair is applied by itself wherever its
-    source occurs, as in the paper.
+    source occurs, as in the paper. ``control`` says how many control mutants are made; they leave the words of the
+    task's ``labels`` alone.
     """
 
     name = "hinter"
@@ -92,6 +99,8 @@ class Hinter(Suite):
     resolver: Resolver | None = None
     consistency: Consistency = "person"
     meaning: MeaningOf = "person"
+    control: Controls = field(default_factory=lambda: Controls(share=0))
+    labels: Sequence[str] = ()
 
     @property
     def identity(self) -> JsonObject:
@@ -101,7 +110,9 @@ class Hinter(Suite):
         }
         if self.second is not None:
             identity = {**identity, "second_parser": self.second.name}
-        return {**identity, "persons": self.resolver.name} if self.resolver else identity
+        if self.resolver is not None:
+            identity = {**identity, "persons": self.resolver.name}
+        return {**identity, "controls": neutral().digest} if self.control.share else identity
 
     @property
     def settings(self) -> JsonObject:
@@ -138,8 +149,9 @@ class Hinter(Suite):
         while batch := list(islice(documents, BATCH_DOCUMENTS)):
             prepared = self._prepare(batch)
             self.agreement.decide([each.invariant for each in prepared])
-            for each in prepared:
+            for each, controls in zip(prepared, self._controls(prepared), strict=True):
                 yield from each.cases(self.order)
+                yield from controls
 
     def judge(self, group: Sequence[Case], outcomes: Mapping[str, Outcome]) -> Iterator[Verdict]:
         return oracle.judge(group, outcomes)
@@ -147,6 +159,50 @@ class Hinter(Suite):
     def figures(self, tables: Tables) -> Figures:
         """Return the counts of mutants that the summary holds beside the results."""
         return exhibits.figures(tables, tuple(self.lexicon.attributes), self.agreement.parsers)
+
+    def _controls(self, prepared: Sequence[_Prepared]) -> list[list[Case]]:
+        """Return the control mutants of each document, once its mutants are decided."""
+        if not self.control.share:
+            return [[] for _ in prepared]
+        grounds = self._grounds(prepared)
+        return self.maker.make(
+            [each.source(self.order, ground) for each, ground in zip(prepared, grounds, strict=True)]
+        )
+
+    def _grounds(self, prepared: Sequence[_Prepared]) -> list[Ground]:
+        """Return the texts as controls need them: with sentences, tags, and what must stay."""
+        first = self.conformity
+        tags: Mapping[tuple[str, int], str | None] = {}
+        if first is not None and self.resolver is None:
+            tags = first.tags(p for each in prepared for _, p in each.places(first, self.maker.dictionary))
+        grounds = []
+        for each in prepared:
+            text, reading = each.document.text, each.reading
+            tag: Tagger | None = None
+            if reading is not None:
+                tag = partial(_tag_in, reading)
+            elif first is not None:
+                tag = {at: tags[place] for at, place in each.places(first, self.maker.dictionary)}.get
+            sentences = each.match.spans(first) if first else list(spans_of_sentences(text))
+            closed = [] if reading is None else closed_spans(reading)
+            terms = each.match.occurrences.values()
+            closed += [span for by_term in terms for spans in by_term.values() for span in spans]
+            grounds.append(Ground(text, sentences, tag, closed))
+        return grounds
+
+    @cached_property
+    def maker(self) -> Maker:
+        """The maker of control mutants."""
+        theirs = (word for attribute in self.lexicon.attributes.values() for word in attribute.words)
+        words = {part.lower() for phrase in (*theirs, *self.labels) for part in _WORD.findall(phrase)}
+        return Maker(
+            neutral().without(words),
+            self.lexicon,
+            self.agreement,
+            self.control.share,
+            self.control.kinds,
+            self.seed,
+        )
 
     def _prepare(self, batch: Sequence[Document]) -> list[_Prepared]:
         matched = [_Matched(document, self.lexicon.find(document.text)) for document in batch]
@@ -168,10 +224,11 @@ class Hinter(Suite):
             if self.consistency == "person":
                 recast = text.recast(match.occurrences)
                 left = self._left(match, recast.left, text.tag)
-                prepared.append(self._prepared(match, recast.variations, left))
+                prepared.append(self._prepared(match, recast.variations, left, resolution.reading))
             else:
                 match.occurrences, others = text.about_persons(match.occurrences)
-                prepared.append(self._by_pair(match, text.tag, self._left(match, others, text.tag)))
+                others_left = self._left(match, others, text.tag)
+                prepared.append(self._by_pair(match, text.tag, others_left, resolution.reading))
         return prepared
 
     @cached_property
@@ -179,9 +236,11 @@ class Hinter(Suite):
         """The maker of variations by person."""
         return Recaster(self.lexicon)
 
-    def _by_pair(self, match: _Matched, tag: Tagger, left: Sequence[_Left]) -> _Prepared:
+    def _by_pair(
+        self, match: _Matched, tag: Tagger, left: Sequence[_Left], reading: ParsedText | None = None
+    ) -> _Prepared:
         found = variations(match.document.text, self.lexicon, match.occurrences, tag)
-        return self._prepared(match, found, left)
+        return self._prepared(match, found, left, reading)
 
     def _left(self, match: _Matched, left: Sequence[Left], tag: Tagger) -> list[_Left]:
         """Return the variations left out, with the reasons: at most ``max_pairs`` of an attribute."""
@@ -194,14 +253,21 @@ class Hinter(Suite):
             )
         return [pair for pairs in by_attribute.values() for pair in pairs[: self.max_pairs]]
 
-    def _prepared(self, match: _Matched, candidates: Variations, left: Sequence[_Left]) -> _Prepared:
+    def _prepared(
+        self,
+        match: _Matched,
+        candidates: Variations,
+        left: Sequence[_Left],
+        reading: ParsedText | None = None,
+    ) -> _Prepared:
         document = match.document
         distinct, duplicates = unique(candidates)
         counts = {name: len(of_attribute) for name, of_attribute in distinct.items()}
         size = sampling.sizes(counts, self.order, self.max_pairs, self.max_mutants)
         chosen = sampling.draw(distinct, size, f"{self.seed}/{document.id}")
         invariant = self.agreement.invariant(document.text, match.spans, chosen, self.order)
-        return _Prepared(document, chosen, [*left, *((v, DUPLICATE) for v in duplicates)], invariant)
+        every_left = [*left, *((v, DUPLICATE) for v in duplicates)]
+        return _Prepared(match, chosen, every_left, invariant, reading)
 
 
 @dataclass(slots=True)
@@ -222,8 +288,12 @@ class _Matched:
 
     def untagged(self, conformity: Conformity) -> Iterator[tuple[int, tuple[str, int]]]:
         """Yield the offset of each ambiguous pronoun, with its sentence and the offset in it."""
+        yield from self.placed(conformity, ambiguous(self.occurrences))
+
+    def placed(self, conformity: Conformity, offsets: Iterable[int]) -> Iterator[tuple[int, tuple[str, int]]]:
+        """Yield each of ``offsets`` that is within a sentence, with the sentence and the offset in it."""
         text, spans = self.document.text, self.spans(conformity)
-        for offset in ambiguous(self.occurrences):
+        for offset in offsets:
             index = containing(spans, offset, offset + 1)
             if index is not None:
                 start, end = spans[index]
@@ -234,10 +304,16 @@ class _Matched:
 class _Prepared:
     """A document with the variations that apply to it and the invariant of its mutants."""
 
-    document: Document
+    match: _Matched
     variations: Variations
     left: Sequence[_Left]
     invariant: AgreedInvariant
+    reading: ParsedText | None = None
+
+    @property
+    def document(self) -> Document:
+        """The document."""
+        return self.match.document
 
     def cases(self, order: int) -> Iterator[Case]:
         yield self._case("original", (), self.document.text, None)
@@ -248,10 +324,35 @@ class _Prepared:
             reason = self.invariant.reason(mutation, text)
             yield self._case("atomic" if len(mutation) == 1 else "intersectional", mutation, text, reason)
 
+    def source(self, order: int, ground: Ground) -> Source:
+        """Return the text with its valid mutants, for its controls."""
+        text = self.document.text
+        valid = [
+            mutation
+            for mutation in mutations(self.variations, order)
+            if self.invariant.reason(mutation, mutant(text, mutation)) is None
+        ]
+        edits = frozenset(v.edits for of_attribute in self.variations.values() for v in of_attribute)
+        return Source(self.document.id, ground, self.match.spans, valid, self._name, edits)
+
+    def places(self, first: Conformity, dictionary: Neutral) -> Iterator[tuple[int, tuple[str, int]]]:
+        """Yield the offsets whose tags controls need, with the sentence and the offset in it."""
+        text = self.document.text
+        changed = (v for of_attribute in self.variations.values() for v in of_attribute)
+        ends = {
+            end - len(text[start:end].rsplit(None, 1)[-1])
+            for variation in changed
+            for start, end in variation.substitution.spans
+        }
+        yield from self.match.placed(first, sorted({*dictionary.offsets(text), *ends}))
+
+    def _name(self, mutation: Mutation, reason: str | None = None) -> str:
+        return f"{self.document.id}#{_digest(mutation, reason) if mutation else 0}"
+
     def _case(self, role: Role, mutation: Mutation, text: str, reason: str | None) -> Case:
         document = self.document
         return Case(
-            id=f"{document.id}#{_digest(mutation, reason) if mutation else 0}",
+            id=self._name(mutation, reason),
             group=document.id,
             document=document.id,
             role=role,
@@ -262,6 +363,11 @@ class _Prepared:
             reason=reason,
             weight=prod(v.weight for v in mutation),
         )
+
+
+def _tag_in(reading: ParsedText, offset: int) -> str | None:
+    index = reading.at(offset)
+    return None if index is None else reading.tokens[index].tag
 
 
 def _same_person(mutation: Mutation) -> dict[str, str]:

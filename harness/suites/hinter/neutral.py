@@ -1,0 +1,299 @@
+"""Everyday words that describe nobody, and where in a text one can stand in for another.
+
+The dictionary (``data/control.toml``) has sets of words by part of speech, and words to insert before a noun.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from hashlib import sha256
+from typing import Any
+
+from harness.core import Operation, Span, canonical
+from harness.errors import LexiconError
+from harness.files import DATA, read_toml
+from harness.language.parsed_text import ParsedText
+from harness.language.people import phrase_pattern
+from harness.language.person_names import quotations
+from harness.language.surface import Edit, article_edit, begins_sentence, carry_case, containing
+from harness.suites.hinter.mutation import Tagger, replaced
+from harness.suites.matching import Matcher, Terms
+
+NAMES = frozenset(
+    {"PERSON", "NORP", "FAC", "ORG", "GPE", "LOC", "PRODUCT", "EVENT", "WORK_OF_ART", "LAW", "MONEY"}
+)
+NOUNS = ("NN", "NNS")
+_BEFORE = re.compile(r"(\S+)[ \n]*$")
+_AFTER = re.compile(r"[ \n]*(\S+)")
+
+
+@dataclass(frozen=True, slots=True)
+class StandIn:
+    """A word that may stand in for another; ``rivals`` are words that must not be in the text beside it.
+
+    With rivals, the word is exchanged at all its places or not at all.
+    """
+
+    target: str
+    rivals: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Insertion:
+    """Words to insert between one of the words ``after`` and one of the nouns ``before``."""
+
+    words: tuple[str, ...]
+    after: frozenset[str]
+    before: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Ground:
+    """A text in which words are looked for: its ``sentences``, tags, and spans that stay as they are.
+
+    ``tag`` is None where nothing is known of parts of speech.
+    """
+
+    text: str
+    sentences: Sequence[Span]
+    tag: Tagger | None
+    closed: Sequence[Span]
+
+    def sentence(self, span: Span) -> int:
+        """Return the index of the sentence at ``span``; -1 where it crosses a boundary."""
+        index = containing(self.sentences, *span)
+        return -1 if index is None else index
+
+
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """A change of everyday words: what it writes where. ``source`` is numbered from its second place on."""
+
+    source: str
+    target: str
+    spans: tuple[Span, ...]
+    edits: tuple[Edit, ...]
+    tag: str
+    sentence: int
+    operation: Operation = "exchange"
+    group: str = ""
+
+
+@dataclass(frozen=True)
+class Neutral:
+    """The dictionary: by word and tag what may stand in for it, and what may be inserted.
+
+    ``compounds`` says of nouns, by word and tag, which part of a compound they may be: first, last or any.
+    """
+
+    stand_ins: Mapping[str, Mapping[str, tuple[StandIn, ...]]]
+    compounds: Mapping[tuple[str, str], str]
+    insertions: tuple[Insertion, ...]
+    phrases: re.Pattern[str]
+    closed: frozenset[str] = field(default=frozenset())
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the bundled file, as it decides the controls."""
+        return sha256(canonical(_table()).encode()).hexdigest()
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """All words that are exchanged, stand in or are inserted, in lower case."""
+        standing = {s.target for tags in self.stand_ins.values() for each in tags.values() for s in each}
+        inserted = {word for insertion in self.insertions for word in insertion.words}
+        return frozenset(word.lower() for word in {*self.stand_ins, *standing, *inserted})
+
+    @cached_property
+    def _matcher(self) -> Matcher:
+        nouns = {noun for insertion in self.insertions for noun in insertion.before}
+        return Matcher({"words": Terms(self.stand_ins), "nouns": Terms(nouns)})
+
+    def without(self, words: Collection[str]) -> Neutral:
+        """Return the dictionary without ``words``, which are in lower case, on either side."""
+        return Neutral(self.stand_ins, self.compounds, self.insertions, self.phrases, frozenset(words))
+
+    def offsets(self, text: str) -> Iterator[int]:
+        """Yield the offsets of all words of the dictionary in ``text``, whose tags ``swaps`` asks for.
+
+        The words that directly follow or precede one count, too.
+        """
+        for terms in self._matcher.find(text).values():
+            for spans in terms.values():
+                for start, end in spans:
+                    yield start
+                    after, before = _AFTER.match(text, end), _BEFORE.search(text, max(0, start - 40), start)
+                    if after:
+                        yield after.start(1)
+                    if before:
+                        yield before.start(1)
+
+    def swaps(self, ground: Ground) -> list[Swap]:
+        """Return all changes that ``ground`` allows: exchanges, then insertions."""
+        found = self._matcher.find(ground.text)
+        closed = [
+            *ground.closed,
+            *quotations(ground.text),
+            *(match.span() for match in self.phrases.finditer(ground.text)),
+        ]
+        exchanged = self._exchanges(ground, found.get("words", {}), closed)
+        return [*exchanged, *self._inserted(ground, found.get("nouns", {}), closed)]
+
+    def _exchanges(
+        self, ground: Ground, found: Mapping[str, Sequence[Span]], closed: Sequence[Span]
+    ) -> Iterator[Swap]:
+        present = {word.lower() for word in found}
+        for word, spans in found.items():
+            if word.lower() in self.closed:
+                continue
+            free = {span: n for n, span in enumerate(spans, 1) if _free(ground.text, span, word, closed)}
+            by_tag: dict[str, list[Span]] = {}
+            for span in free:
+                for tag in self._tags(ground, word, span):
+                    by_tag.setdefault(tag, []).append(span)
+            for tag, places in by_tag.items():
+                for stand_in in self.stand_ins[word][tag]:
+                    if stand_in.target.lower() in self.closed:
+                        continue
+                    if not stand_in.rivals:
+                        for span in places:
+                            yield _exchange(ground, word, stand_in.target, [span], tag, free[span])
+                    elif len(places) == len(spans) and not stand_in.rivals & present:
+                        yield _exchange(ground, word, stand_in.target, places, tag, 1)
+
+    def _tags(self, ground: Ground, word: str, span: Span) -> Iterator[str]:
+        """Yield the tag of the word at ``span`` if the dictionary means it; each meant one if unknown."""
+        meant = self.stand_ins[word]
+        if ground.tag is None:
+            yield next(iter(meant))
+            return
+        tag = ground.tag(span[0])
+        if tag is not None and tag in meant and (tag not in NOUNS or self._alone(ground, word, tag, span)):
+            yield tag
+
+    def _alone(self, ground: Ground, word: str, tag: str, span: Span) -> bool:
+        """Return whether a noun is no part of a compound that it may not be."""
+        allowed = self.compounds.get((word, tag), "")
+        after = _AFTER.match(ground.text, span[1])
+        before = _BEFORE.search(ground.text, max(0, span[0] - 40), span[0])
+        first = after is not None and _is_noun(ground, after.start(1))
+        last = before is not None and _is_noun(ground, before.start(1))
+        return (not first or allowed in ("first", "any")) and (not last or allowed in ("last", "any"))
+
+    def _inserted(
+        self, ground: Ground, found: Mapping[str, Sequence[Span]], closed: Sequence[Span]
+    ) -> Iterator[Swap]:
+        for noun, spans in found.items():
+            for number, span in enumerate(spans, 1):
+                before = _BEFORE.search(ground.text, max(0, span[0] - 40), span[0])
+                if before is None or not _free(ground.text, span, noun, closed):
+                    continue
+                tag = "NNS" if ground.tag is None else ground.tag(span[0])
+                after = _AFTER.match(ground.text, span[1])
+                if tag not in NOUNS or (ground.tag and after and _is_noun(ground, after.start(1))):
+                    continue
+                for insertion in self.insertions:
+                    if noun in insertion.before and before[1].lower() in insertion.after:
+                        yield from self._insert(ground, noun, span, number, tag, insertion)
+
+    def _insert(
+        self, ground: Ground, noun: str, span: Span, number: int, tag: str, insertion: Insertion
+    ) -> Iterator[Swap]:
+        for word in insertion.words:
+            if {word, noun} & self.closed:
+                continue
+            written = ground.text[slice(*span)]
+            new = carry_case(written, noun, word, initial=False)
+            article = article_edit(ground.text, span[0], written, new)
+            edits = [e for e in (article, Edit(span[0], span[0], f"{new} ")) if e is not None]
+            source = _numbered(noun, number)
+            yield Swap(
+                source, f"{word} {noun}", (span,), tuple(edits), tag, ground.sentence(span), "insertion"
+            )
+
+
+def closed_spans(reading: ParsedText) -> list[Span]:
+    """Return the spans of the names in a text that was read with its entities."""
+    tokens = reading.tokens
+    return [
+        (tokens[each.first].start, tokens[each.last - 1].end) for each in reading.named if each.label in NAMES
+    ]
+
+
+@cache
+def neutral() -> Neutral:
+    """Return the bundled dictionary (``data/control.toml``)."""
+    table = _table()
+    stand_ins: dict[str, dict[str, list[StandIn]]] = {}
+    compounds: dict[tuple[str, str], str] = {}
+    for part in table["words"]:
+        for tag in part["tags"]:
+            for word, stand_in in _pairs(part):
+                listed = stand_ins.setdefault(word, {}).setdefault(tag, [])
+                listed.append(stand_in)
+                compounds[word, tag] = part.get("compounds", "")
+    insertions = tuple(
+        Insertion(tuple(each["words"]), frozenset(each["after"]), frozenset(each["before"]))
+        for each in table["insertions"]
+    )
+    frozen = {word: {tag: tuple(each) for tag, each in tags.items()} for word, tags in stand_ins.items()}
+    return Neutral(frozen, compounds, insertions, phrase_pattern(table["phrases"]["fixed"]))
+
+
+@cache
+def _table() -> dict[str, Any]:
+    return read_toml(DATA / "control.toml", LexiconError)
+
+
+def _pairs(part: Mapping[str, Any]) -> Iterator[tuple[str, StandIn]]:
+    """Yield each word of a part of speech with what may stand in for it."""
+    for words in part.get("sets", ()):
+        yield from ((word, StandIn(other)) for word in words for other in words if other != word)
+    for words in part.get("together", ()):
+        for word in words:
+            for other in words:
+                if other != word:
+                    yield word, StandIn(other, frozenset(w.lower() for w in words if w != word))
+    yield from ((word, StandIn(other)) for word, other in part.get("directed", ()))
+
+
+def _exchange(ground: Ground, word: str, target: str, spans: Sequence[Span], tag: str, number: int) -> Swap:
+    edits = tuple(edit for span in spans for edit in replaced(ground.text, span, word, target))
+    where = ground.sentence(spans[0])
+    return Swap(_numbered(word, number), target, tuple(spans), edits, tag if ground.tag else "", where)
+
+
+def _numbered(word: str, number: int) -> str:
+    return word if number == 1 else f"{word} ({number})"
+
+
+def _is_noun(ground: Ground, offset: int) -> bool:
+    return ((ground.tag(offset) if ground.tag else None) or "").startswith("NN")
+
+
+def _free(text: str, span: Span, word: str, closed: Sequence[Span]) -> bool:
+    """Return whether the word at ``span`` is no part of a name, a title, a quotation or a quantity."""
+    start, end = span
+    if any(low < end and start < high for low, high in closed):
+        return False
+    written = text[start:end]
+    after, before = _AFTER.match(text, end), _BEFORE.search(text, max(0, start - 40), start)
+    beside = [match[1] for match in (before, after) if match is not None]
+    if any(any(c.isdigit() for c in each) for each in beside) or text[end : end + 1] in ("-", "/"):
+        return False
+    capital = after is not None and after[1][:1].isupper() and after[1] not in ("I", "I'm", "I've", "I'd")
+    if capital and text[end:][:1] != " ":
+        capital = False
+    if written == word and not word[:1].isupper():
+        return not (capital and before is not None and before[1][:1].isupper() and before[1] != "I")
+    if written != word and not (written[1:] == word[1:] and begins_sentence(text, start)):
+        return False
+    return not capital and not (
+        before is not None
+        and before[1][:1].isupper()
+        and not begins_sentence(text, start)
+        and not begins_sentence(text, before.start(1))
+    )
