@@ -156,12 +156,13 @@ def excesses(strata: Strata, sets: Sequence[tuple[str, ...]], families: int) -> 
     All are one family of claims of ``families``. Rows without a control that is like them are left out.
     """
     found: dict[tuple[str, str], tuple[Contributions, float]] = {}
+    texts = sorted({*strata.tests["document"], *strata.controls["document"]})
     for names in sets:
         key = KEY_SEPARATOR.join(names)
         for figure in FIGURES[: 1 + (len(names) > 1)]:
             both = strata.compared(key, figure)
             if both is not None:
-                found[key, figure] = (_contributions(*both), both[1].rate)
+                found[key, figure] = (_contributions(*both, texts), both[1].rate)
     every = [contributions for contributions, _ in found.values()]
     tested = chances(every)
     claims = zip(found.items(), intervals(every), zip(tested.alone, tested.joint, strict=True), strict=True)
@@ -171,11 +172,10 @@ def excesses(strata: Strata, sets: Sequence[tuple[str, ...]], families: int) -> 
     }
 
 
-def _contributions(tests: Counts, controls: Counts) -> Contributions:
-    """Return what each text contributes to the difference of two rates over the same texts."""
+def _contributions(tests: Counts, controls: Counts, texts: Sequence[str]) -> Contributions:
+    """Return what each of ``texts`` contributes to the difference of two rates."""
     import numpy as np
 
-    texts = sorted({*tests.tests, *controls.tests})
     sides = []
     for counts in (tests, controls):
         hits = np.array([float(counts.hits[text]) for text in texts])
@@ -188,7 +188,7 @@ def _contributions(tests: Counts, controls: Counts) -> Contributions:
         value=float(first.sum() - second.sum()),
         spread=(first - first.sum() * share) - (second - second.sum() * other),
         null=(first - pooled * share) - (second - pooled * other),
-        texts=len(texts),
+        texts=len(tests.tests),
     )
 
 

@@ -146,3 +146,11 @@ def test_without_controls_there_is_neither_excess_nor_control() -> None:
     assert excesses(strata, SETS, 1) == {}
     assert control(of, strata, ()) is None
     assert contrast(of).basis == "uncorrected"
+
+
+def test_rows_of_different_texts_are_corrected_together() -> None:
+    women = [case for text in texts(8) for case in family(text)]
+    bodies = [c for text in texts(8, "b") for c in family(text) if "gender" not in c.attributes]
+    found = excesses(Strata.of(run([*women, *bodies], rejects_women)), SETS, 1)
+    assert found["gender", "changed"].difference == pytest.approx(1.0)
+    assert found["body", "changed"].difference == 0.0

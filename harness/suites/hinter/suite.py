@@ -85,6 +85,7 @@ class Hinter(Suite):
     nouns = Nouns(case="mutant", source="text", eligible="a term")
     by_document = True
     explorable = True
+    controlled = True
 
     lexicon: Lexicon
     parser: Parser | None
