@@ -134,6 +134,8 @@ def _varying(counted: Tally, outcomes: Outcomes) -> tuple[str, ...]:
 
 def _claims(every: Sequence[Contributions], families: int) -> list[Claim]:
     """Return the claims of one family."""
+    if not every:
+        return []
     tested = chances(every, ALPHA / families)
     rows = zip(every, intervals(every), tested.alone, tested.joint, strict=True)
     return [
