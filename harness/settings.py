@@ -42,9 +42,9 @@ def limits(text: str | None) -> dict[str, float]:
         try:
             found[figure] = float(number)
         except ValueError:
-            raise ValueError(f"give a number from 0 to 1, not {number.strip()!r}") from None
+            raise ValueError("give a number from 0 to 1") from None
         if not 0 <= found[figure] <= 1:
-            raise ValueError(f"give a number from 0 to 1, not {number.strip()}")
+            raise ValueError("give a number from 0 to 1")
     return found
 
 

@@ -96,9 +96,9 @@ class Contributions:
 
         ``critical`` is the statistic from which on an effect is significant, in norms of the contributions.
         Texts that show an effect differ by a whole ``unit``, which adds to the spread that was seen. None
-        with fewer than two texts.
+        with fewer than two texts, or where no text differs and none could by a known size.
         """
-        if self.texts < 2:
+        if self.texts < 2 or not self.unit:
             return None
         noise, power = float(self.spread @ self.spread), NormalDist().inv_cdf(POWER)
         effect = self.unit

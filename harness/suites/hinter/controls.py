@@ -2,8 +2,8 @@
 
 A *unit* is a control of as many changes as the largest valid mutants of its text, with the controls of every
 part of these changes. Units are drawn so that, over many texts, the configured share of requests is expected.
-All candidates of a batch of texts are decided together, in rounds: each unit that is still wanted proposes one,
-then two, then four.
+All candidates of a batch of texts are decided together, in rounds: each unit that is still wanted proposes
+one, then two, then four.
 """
 
 from __future__ import annotations
