@@ -46,13 +46,15 @@ class StandIn:
 class Insertion:
     """Words to insert between one of the words ``after`` and one of the nouns ``before``.
 
-    Without nouns, ``after`` are verbs, and a word with one of ``tags`` must follow.
+    Without nouns, ``after`` are verbs, and a word with one of ``tags`` must follow. With ``again``, the text
+    must have the noun before.
     """
 
     words: tuple[str, ...]
     after: frozenset[str]
     before: frozenset[str]
     tags: frozenset[str]
+    again: bool
 
 
 @dataclass(frozen=True)
@@ -238,6 +240,8 @@ class Neutral:
     def _insert(
         self, ground: Ground, noun: str, span: Span, number: int, tag: str, insertion: Insertion
     ) -> Iterator[Swap]:
+        if insertion.again and (number == 1 or re.match(r"\s+of\b", ground.text[span[1] :])):
+            return
         for word in insertion.words:
             if {word, noun} & self.closed:
                 continue
@@ -273,7 +277,11 @@ def neutral() -> Neutral:
                 compounds[word, tag] = part.get("compounds", "")
     insertions = tuple(
         Insertion(
-            tuple(each["words"]), *(frozenset(each.get(key, ())) for key in ("after", "before", "tags"))
+            tuple(each["words"]),
+            after=frozenset(each["after"]),
+            before=frozenset(each.get("before", ())),
+            tags=frozenset(each.get("tags", ())),
+            again=each.get("again", False),
         )
         for each in table["insertions"]
     )
