@@ -77,8 +77,8 @@ class Hinter(Suite):
     mutants, too. ``verdicts`` holds the invariant's verdicts from earlier runs. With a ``resolver``, all
     words for one person change together (``consistency`` person), a word changes only where it describes a
     person (``meaning`` person), or both; without one, each dictionary pair is applied by itself wherever its
-    source occurs, as in the paper. ``control`` says how many control mutants are made; they leave the words of the
-    task's ``labels`` alone.
+    source occurs, as in the paper. ``control`` says how many control mutants are made; they leave
+    the words of the task's ``labels`` alone.
     """
 
     name = "hinter"
