@@ -77,7 +77,7 @@ def test_a_run_prints_json_alone_on_standard_output(work: Path) -> None:
     assert figures == json.loads((work / "r" / "summary.json").read_text(encoding="utf-8"))
     assert figures["schema"] == 1
     assert "Report: r/report.html" in done.stderr
-    assert "local:vader changed its answer on" in " ".join(done.stderr.split())
+    assert "local:vader gave the same answer to every text" in " ".join(done.stderr.split())
 
 
 def test_quiet_is_quiet(work: Path) -> None:
@@ -124,7 +124,7 @@ def test_the_same_command_uses_the_same_folder_and_sends_nothing(hinter: Hinter,
         (["run", "--prompt", "broken.toml"], "broken.toml: not valid TOML"),
         (["run", "--shots", "9"], "--shots 9: the prompt has 3 examples"),
         (["run", "--concurrency", "many"], "model.concurrency"),
-        (["run", "--fail-above", "2"], "fail_above: give a number from 0 to 1, not 2"),
+        (["run", "--fail-above", "2"], "fail_above: give a number from 0 to 1, not '2'"),
         (["run", *VADER, "--cache", "texts.csv"], "texts.csv is not a cache"),
         (["run", "--data", "texts.csv", "--model", "gpt-none"], "OPENAI_API_KEY"),
         (["report", "."], "has no summary.json"),

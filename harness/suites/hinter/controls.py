@@ -20,7 +20,6 @@ from typing import Literal
 from harness.core import CONTROL, MIRRORS, Case, Span, Substitution
 from harness.language.surface import Edit, apply, disjoint
 from harness.suites.hinter.agreement import AgreedInvariant, Agreement
-from harness.suites.hinter.conflicts import PEOPLES
 from harness.suites.hinter.conformity import Conformity
 from harness.suites.hinter.mutation import Mutation, Variation, mutant, replaced
 from harness.suites.hinter.neutral import Ground, Neutral, Swap
@@ -269,7 +268,8 @@ def unlike(mirrored: str | None, tag: str) -> int:
 def within_group(lexicon: Lexicon, text: str, variation: Variation) -> Iterator[Swap]:
     """Yield the exchanges of the one term that ``variation`` changes for other words of its group.
 
-    Words of a group can replace one another where the dictionary exchanges them for the very same words.
+    Words of a group can replace one another where the dictionary exchanges them for the very same words. Those
+    with a capital stay: a dictionary has several peoples in one group, and they are not the same.
     """
     substitution = variation.substitution
     attribute = lexicon.attributes[substitution.attribute]
@@ -283,7 +283,7 @@ def within_group(lexicon: Lexicon, text: str, variation: Variation) -> Iterator[
     exchanges = attribute.exchanges[term]
     source = substitution.source.split("/")[0]
     for peer in _peers(attribute, term):
-        if peer.lower() in text.lower() or peer in PEOPLES:
+        if peer.lower() in text.lower() or not (peer.islower() and term.islower()):
             continue
         edits = tuple(edit for span in substitution.spans for edit in replaced(text, span, term, peer))
         group = exchanges[0].source_group

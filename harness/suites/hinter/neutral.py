@@ -26,6 +26,7 @@ NAMES = frozenset(
     {"PERSON", "NORP", "FAC", "ORG", "GPE", "LOC", "PRODUCT", "EVENT", "WORK_OF_ART", "LAW", "MONEY"}
 )
 NOUNS = ("NN", "NNS")
+SUBJECTS = ("NN", "NNS", "PRP", "NNP", "EX")
 _BEFORE = re.compile(r"(\S+)[ \n]*$")
 _AFTER = re.compile(r"[ \n]*(\S+)")
 
@@ -43,11 +44,17 @@ class StandIn:
 
 @dataclass(frozen=True, slots=True)
 class Insertion:
-    """Words to insert between one of the words ``after`` and one of the nouns ``before``."""
+    """Words to insert between one of the words ``after`` and one of the nouns ``before``.
+
+    Without nouns, ``after`` are verbs, and a word with one of ``tags`` must follow. With ``again``, the text
+    must have the noun before.
+    """
 
     words: tuple[str, ...]
     after: frozenset[str]
     before: frozenset[str]
+    tags: frozenset[str]
+    again: bool
 
 
 @dataclass(frozen=True)
@@ -110,7 +117,8 @@ class Neutral:
     @cached_property
     def _matcher(self) -> Matcher:
         nouns = {noun for insertion in self.insertions for noun in insertion.before}
-        return Matcher({"words": Terms(self.stand_ins), "nouns": Terms(nouns)})
+        verbs = {verb for insertion in self.insertions if insertion.tags for verb in insertion.after}
+        return Matcher({"words": Terms(self.stand_ins), "nouns": Terms(nouns), "verbs": Terms(verbs)})
 
     def without(self, words: Collection[str]) -> Neutral:
         """Return the dictionary without ``words``, which are in lower case, on either side."""
@@ -140,7 +148,8 @@ class Neutral:
             *(match.span() for match in self.phrases.finditer(ground.text)),
         ]
         exchanged = self._exchanges(ground, found.get("words", {}), closed)
-        return [*exchanged, *self._inserted(ground, found.get("nouns", {}), closed)]
+        before = self._before_nouns(ground, found.get("nouns", {}), closed)
+        return [*exchanged, *before, *self._after_verbs(ground, found.get("verbs", {}), closed)]
 
     def _exchanges(
         self, ground: Ground, found: Mapping[str, Sequence[Span]], closed: Sequence[Span]
@@ -183,7 +192,7 @@ class Neutral:
         last = before is not None and _is_noun(ground, before.start(1))
         return (not first or allowed in ("first", "any")) and (not last or allowed in ("last", "any"))
 
-    def _inserted(
+    def _before_nouns(
         self, ground: Ground, found: Mapping[str, Sequence[Span]], closed: Sequence[Span]
     ) -> Iterator[Swap]:
         for noun, spans in found.items():
@@ -199,9 +208,40 @@ class Neutral:
                     if noun in insertion.before and before[1].lower() in insertion.after:
                         yield from self._insert(ground, noun, span, number, tag, insertion)
 
+    def _after_verbs(
+        self, ground: Ground, found: Mapping[str, Sequence[Span]], closed: Sequence[Span]
+    ) -> Iterator[Swap]:
+        for verb, spans in found.items():
+            for number, (start, end) in enumerate(spans, 1):
+                after, before = _AFTER.match(ground.text, end), _BEFORE.search(ground.text, 0, start)
+                if ground.tag is None or after is None or before is None:
+                    continue
+                tag, subject = ground.tag(after.start(1)), ground.tag(before.start(1))
+                apart = ground.sentence((before.start(1), after.end(1))) < 0
+                if apart or subject not in SUBJECTS or after[1].lower() in ("also", "any", "n't"):
+                    continue
+                if not _free(ground.text, (start, end), verb, closed):
+                    continue
+                for insertion in self.insertions:
+                    if (
+                        verb in insertion.after
+                        and tag in insertion.tags
+                        and not self._closed(insertion, verb)
+                    ):
+                        edit = Edit(end, end, f" {insertion.words[0]}")
+                        where = ground.sentence((start, end))
+                        target = f"{verb} {insertion.words[0]}"
+                        source = _numbered(verb, number)
+                        yield Swap(source, target, ((start, end),), (edit,), "RB", where, "insertion")
+
+    def _closed(self, insertion: Insertion, host: str) -> bool:
+        return not self.closed.isdisjoint({*insertion.words, host})
+
     def _insert(
         self, ground: Ground, noun: str, span: Span, number: int, tag: str, insertion: Insertion
     ) -> Iterator[Swap]:
+        if insertion.again and (number == 1 or re.match(r"\s+of\b", ground.text[span[1] :])):
+            return
         for word in insertion.words:
             if {word, noun} & self.closed:
                 continue
@@ -236,7 +276,13 @@ def neutral() -> Neutral:
                 listed.append(stand_in)
                 compounds[word, tag] = part.get("compounds", "")
     insertions = tuple(
-        Insertion(tuple(each["words"]), frozenset(each["after"]), frozenset(each["before"]))
+        Insertion(
+            tuple(each["words"]),
+            after=frozenset(each["after"]),
+            before=frozenset(each.get("before", ())),
+            tags=frozenset(each.get("tags", ())),
+            again=each.get("again", False),
+        )
         for each in table["insertions"]
     )
     frozen = {word: {tag: tuple(each) for tag, each in tags.items()} for word, tags in stand_ins.items()}
