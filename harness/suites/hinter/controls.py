@@ -268,8 +268,8 @@ def unlike(mirrored: str | None, tag: str) -> int:
 def within_group(lexicon: Lexicon, text: str, variation: Variation) -> Iterator[Swap]:
     """Yield the exchanges of the one term that ``variation`` changes for other words of its group.
 
-    Words of a group can replace one another where the dictionary exchanges them for the very same words. Those
-    with a capital stay: a dictionary has several peoples in one group, and they are not the same.
+    Words of a group can replace one another where the dictionary exchanges them for the very same words.
+    Those with a capital stay: a dictionary has several peoples in one group, and they are not the same.
     """
     substitution = variation.substitution
     attribute = lexicon.attributes[substitution.attribute]
