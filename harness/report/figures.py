@@ -11,6 +11,7 @@ from harness import __version__
 from harness.core import DUPLICATE, KEY_SEPARATOR, SAME_PERSON, UNREAD, JsonObject
 from harness.findings.build import find, tally
 from harness.findings.excess import SCORES, Strata, control, excesses
+from harness.findings.orders import orders
 from harness.findings.outcomes import Outcomes
 from harness.plugins import Nouns
 from harness.report import cautions, finding
@@ -93,6 +94,7 @@ def build(folder: RunFolder, facts: Facts, additions: Mapping[str, object] | Non
         **_findings(folder, facts, sets, results(verdicts, sets, facts.confirm > 0, noise_rows)),
         "one_person": one_person(verdicts, cases, sets, facts.confirm > 0),
         "venn": venn(verdicts, sets),
+        "orders": orders(folder),
         "discarded": discarded(folder.scan("discarded"), cases),
         "noise": noise(noise_rows, facts.repeats),
         "tokens": tokens(facts.counts),

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from harness import numerals
-from harness.report import cells, explained, groups, results, wording
+from harness.report import cells, explained, groups, orders, results, wording
 from harness.report.cards import cards
 from harness.report.choosing import choose
 from harness.report.summary import ResultRow, Summary
@@ -39,7 +39,7 @@ def render(folder: RunFolder, summary: Summary, limit: int = MAX_CARDS) -> str:
         table=results.table(rows),
         caption=results.CAPTION,
         findings=summary.sections if conclusive else groups.sections(summary),
-        appended=() if conclusive else summary.sections,
+        appended=() if conclusive else (*orders.sections(summary), *summary.sections),
         headline=wording.headline(summary),
         missing=[*filter(None, [wording.chosen(summary)]), *wording.missing(summary)],
         notes=wording.notes(summary),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from harness.report import groups, results, wording
+from harness.report import groups, orders, results, wording
 from harness.report.cells import written
 from harness.report.summary import Summary
 from harness.sections import Section, Table
@@ -28,10 +28,12 @@ def _blocks(summary: Summary) -> Iterator[str]:
     yield "\n".join(f"- {escaped(note)}" for note in wording.notes(summary))
     rows = [row for row in summary.rows if row.tests]
     tables = ["## Results", results.CAPTION, table(results.table(rows))] if rows else []
-    found = [part for section in groups.sections(summary) for part in _section(section)]
-    sections = [part for section in summary.sections for part in _section(section)]
+    found, by_order, sections = (
+        [part for section in parts for part in _section(section)]
+        for parts in (groups.sections(summary), orders.sections(summary), summary.sections)
+    )
     conclusive = summary.headline is not None  # the suite's sections are the findings, not the results
-    yield from (*sections, *tables) if conclusive else (*found, *tables, *sections)
+    yield from (*sections, *tables) if conclusive else (*found, *tables, *by_order, *sections)
 
 
 def _section(section: Section) -> Iterator[str]:

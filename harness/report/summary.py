@@ -17,6 +17,7 @@ from harness import files
 from harness.blocks import Block, Interval
 from harness.core import UNREAD, JsonObject
 from harness.errors import RunError
+from harness.findings.orders import Orders
 from harness.findings.records import Caution, Contrast, Control, Finding, Group, Intersection
 from harness.plugins import Nouns
 from harness.sections import Section, plain
@@ -304,6 +305,9 @@ class Summary(Plain):
     groups: tuple[Group, ...] = Field((), description="Each group against those at the same places.")
     contrasts: tuple[Contrast, ...] = Field((), description="Each two groups, in versions of one text.")
     intersections: tuple[Intersection, ...] = Field((), description="Two groups that meet on one person.")
+    orders: Orders | None = Field(
+        None, description="Atomic against intersectional mutants; null where there are none."
+    )
     control: Control | None = Field(
         None, description="Mutants that change as much and name nobody; null where there are none."
     )

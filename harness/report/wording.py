@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from harness.core import UNREAD, Unread
 from harness.numerals import count, counted, interval, listed, percent, proportion, share
 from harness.plugins import Nouns
+from harness.report import orders
 from harness.report.summary import Answers, ResultRow, Summary
 from harness.statistics import wilson
 
@@ -166,7 +167,7 @@ def notes(summary: Summary) -> list[str]:
 def asides(summary: Summary) -> list[str]:
     """Return what a reader must know to judge the figures: cautions, hidden cases and other asides."""
     cautions = (caution.text for caution in summary.cautions)
-    others = (hidden(summary), *estimates(summary), discarded(summary))
+    others = (hidden(summary), orders.sentence(summary), *estimates(summary), discarded(summary))
     return [line for line in (failures(summary), *cautions, *others) if line]
 
 
