@@ -10,8 +10,8 @@ from harness.report.summary import Summary
 from harness.sections import Cell, Column, Section, Table
 
 BY_ORDER = (
-    "All mutants of one order together, whatever attributes they change. Intervals resample originals with all"
-    " their mutants; where these are fewer than 10 or all alike, each counts as one trial.",
+    "All mutants of one order together, whatever attributes they change. Intervals resample originals with"
+    " all their mutants; where these are fewer than 10 or all alike, each counts as one trial.",
     "Hidden: changed answers of which no part changes the answer alone, among those for which this is known.",
 )
 DISCARDED = "A duplicate has the text of another mutant of the attribute: it is neither valid nor discarded."
@@ -123,8 +123,8 @@ def _recurring(again: Recurring) -> str:
         return "No changed answer of an atomic mutant can be compared with intersectional mutants."
     part = f"{again.count:,} ({percent(again.rate)}, 95 % interval {interval(again.ci95)})"
     return (
-        f"Of {counted(again.of, 'changed answer')} of atomic mutants whose substitution is in an intersectional"
-        f" mutant, too, {part} also change there."
+        f"Of {counted(again.of, 'changed answer')} of atomic mutants whose substitution is in an"
+        f" intersectional mutant, too, {part} also change there."
     )
 
 

@@ -58,13 +58,14 @@ class Run:
 
 
 def run(cases: Iterable[Case], answer: Callable[[Case], str | None]) -> Run:
-    """Return the tables of a run in which ``answer`` gives the label of a case, None if it is not read."""
+    """Return the tables of a run in which ``answer`` gives the label of a valid case, None if not read."""
     rows: dict[str, list[tables.Row]] = {"cases": [], "answers": [], "verdicts": [], "controls": []}
     for _, members in groupby(cases, key=lambda case: case.group):
-        group = list(members)
+        every = list(members)
+        group = [case for case in every if case.valid]
         outcomes = {case.id: _outcome(answer(case)) for case in group}
         by_id = {case.id: case for case in group}
-        rows["cases"] += [tables.case_row(case) for case in group]
+        rows["cases"] += [tables.case_row(case) for case in every]
         rows["answers"] += [tables.answer_row(case, outcomes[case.id], "") for case in group]
         for name, roles in (("verdicts", ("atomic", "intersectional")), ("controls", ("control",))):
             judged = [case for case in group if case.role in ("original", *roles)]

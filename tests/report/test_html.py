@@ -16,7 +16,7 @@ from harness.core import Case, Outcome, Status, Substitution, Ternary, Verdict
 from harness.folder import DERIVED, RunFolder
 from harness.language.differences import changes, excerpt, left_out
 from harness.plugins import Nouns
-from harness.report import cards, choosing, figures, html, wording
+from harness.report import cards, choosing, figures, html, orders, wording
 from harness.report.summary import ResultRow, Summary
 from harness.sections import Section, Table
 from tests.report.builders import ZERO_ANSWERS, row, summary_of
@@ -263,7 +263,8 @@ def test_a_suites_own_findings_come_before_the_results_and_additions_after_them(
         assert "1,234" in text
         return re.findall(r"<h2[^>]*>([^<]*)</h2>", text)
 
-    after = ["The run", "Results", "Rates by attribute set", "Where biases overlap", "More of it"]
+    by_order = [section.title for section in orders.sections(summary)]
+    after = ["The run", "Results", "Rates by attribute set", "Where biases overlap", *by_order, "More of it"]
     assert headings()[: len(after)] == after
     assert headings(headline="Found.")[:3] == ["The run", "More of it", "Results"]
 
