@@ -156,7 +156,7 @@ async def _audited(assembled: Audit, watch: Watcher) -> Finished:
         if not progress.counts.replies:
             raise
         log.error("%s", error)
-        status = "partial"
+        status, progress.stopped = "partial", error
     finally:
         await assembled.model.close()
     if status == "complete" and progress.counts.failed:
@@ -290,6 +290,7 @@ def _conclude(audit: Audit, folder: RunFolder, progress: RunState, status: Endin
         folder,
         figures.Facts(
             status=status,
+            stopped=None if progress.stopped is None else str(progress.stopped),
             suite=audit.suite.name,
             task=audit.task.name,
             model=audit.model.name,

@@ -14,7 +14,7 @@ from harness.findings.excess import SCORES, Strata, control, excesses
 from harness.findings.orders import orders
 from harness.findings.outcomes import Outcomes
 from harness.plugins import Nouns
-from harness.report import cautions, finding
+from harness.report import cautions, finding, incomplete
 from harness.report.failures import failures
 from harness.report.rates import discarded, over_controls, results
 from harness.report.summary import (
@@ -63,6 +63,7 @@ class Facts:
     facts: Mapping[str, object]
     seconds: float
     controls: bool = False
+    stopped: str | None = None
     outcomes: Outcomes = field(default_factory=lambda: Outcomes({}, directed=False))
 
 
@@ -79,13 +80,14 @@ def build(folder: RunFolder, facts: Facts, additions: Mapping[str, object] | Non
         "schema": SCHEMA,
         "version": __version__,
         "status": facts.status,
+        "stopped": facts.stopped,
         "suite": facts.suite,
         "task": facts.task,
         "model": facts.model,
         "parser": facts.parser,
         "nouns": facts.nouns,
         **facts.settings,
-        "documents": Documents(read=facts.documents, eligible=eligible(cases), shortened=facts.shortened),
+        "documents": documents(cases, answers, facts),
         "cases": case_counts(cases),
         "requests": requests(facts.counts),
         "answers": answer_counts(answers, cases),
@@ -104,7 +106,9 @@ def build(folder: RunFolder, facts: Facts, additions: Mapping[str, object] | Non
         **(additions or {}),
     }
     summary = parsed(values, f"suite {facts.suite!r}")
+    first = incomplete.caution(summary)
     cautioned = [
+        *([first] if first is not None else []),
         *cautions.of_tables(cases, answers),
         *cautions.of_summary(summary, facts.counts.served, facts.controls),
     ]
@@ -200,6 +204,17 @@ def case_counts(cases: pl.LazyFrame) -> Cases:
         discarded=invalid,
         discarded_by_reason=dict(sorted(by_reason.items())),
         duplicate=duplicate,
+    )
+
+
+def documents(cases: pl.LazyFrame, answers: pl.LazyFrame, facts: Facts) -> Documents:
+    """Count the documents read, those with a case, and those of them whose answers were judged."""
+    judged = cases.join(answers.select(id="case"), on="id", how="semi")
+    return Documents(
+        read=facts.documents,
+        eligible=eligible(cases),
+        judged=eligible(judged),
+        shortened=facts.shortened,
     )
 
 

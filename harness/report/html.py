@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from harness import numerals
-from harness.report import cells, explained, groups, orders, results, wording
+from harness.report import cells, explained, groups, incomplete, orders, results, wording
 from harness.report.cards import cards
 from harness.report.choosing import choose
 from harness.report.summary import ResultRow, Summary
@@ -41,7 +41,7 @@ def render(folder: RunFolder, summary: Summary, limit: int = MAX_CARDS) -> str:
         findings=summary.sections if conclusive else groups.sections(summary),
         appended=() if conclusive else (*orders.sections(summary), *summary.sections),
         headline=wording.headline(summary),
-        missing=[*filter(None, [wording.chosen(summary)]), *wording.missing(summary)],
+        missing=[*filter(None, [wording.chosen(summary)]), *incomplete.missing(summary)],
         notes=wording.notes(summary),
         charted=[row for row in rows if row.rate is not None],
         axis=axis(rows),

@@ -13,7 +13,7 @@ from xml.etree import ElementTree as ET
 
 from harness.core import KEY_SEPARATOR, Json
 from harness.numerals import count, counted
-from harness.report import results, wording
+from harness.report import incomplete, results, wording
 from harness.report.summary import ResultRow, Summary
 
 if TYPE_CHECKING:
@@ -40,6 +40,8 @@ def render(folder: RunFolder, summary: Summary) -> str:
     root = ET.Element("testsuites", name=legal(f"hinter {summary.task} {summary.model}"))
     properties = ET.SubElement(root, "properties")
     ET.SubElement(properties, "property", name="finding", value=legal(wording.headline(summary)))
+    if (caution := incomplete.caution(summary)) is not None:
+        ET.SubElement(properties, "property", name=caution.code, value=legal(caution.text))
     for row in summary.results:
         if row.tests:
             root.append(_suite(folder, row, summary.nouns.case))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from harness.report import groups, orders, results, wording
+from harness.report import groups, incomplete, orders, results, wording
 from harness.report.cells import written
 from harness.report.summary import Summary
 from harness.sections import Section, Table
@@ -21,7 +21,7 @@ def render(summary: Summary) -> str:
 def _blocks(summary: Summary) -> Iterator[str]:
     yield f"# What changes the answers of {escaped(summary.model)}"
     yield escaped(f"Task {summary.task}, suite {summary.suite}: {wording.made_of(summary)}.")
-    missing = [*filter(None, [wording.chosen(summary)]), *wording.missing(summary)]
+    missing = [*filter(None, [wording.chosen(summary)]), *incomplete.missing(summary)]
     if missing:
         yield "\n".join(f"> {escaped(line)}" for line in missing)
     yield escaped(wording.headline(summary))

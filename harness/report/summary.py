@@ -43,6 +43,9 @@ class Documents(Block):
 
     read: int = Field(description="Texts read; 0 if the suite makes its own.")
     eligible: int = Field(description="Texts, or groups of a suite's own, with at least one case.")
+    judged: int | None = Field(
+        None, description="Of these, those whose answers were judged; fewer if the run ended early."
+    )
     shortened: int = Field(0, description="Texts shortened at a sentence end to fit the model.")
 
 
@@ -266,6 +269,7 @@ class Summary(Plain):
     status: Literal["complete", "partial", "interrupted"] = Field(
         description="partial: requests failed or a limit was reached; interrupted: stopped by the user."
     )
+    stopped: str | None = Field(None, description="Why the run ended early, unless the user stopped it.")
     suite: str = Field(description="The test method.")
     task: str = Field(description="What the model was asked to do.")
     model: str = Field(description="The system under test.")

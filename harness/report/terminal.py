@@ -13,7 +13,7 @@ from rich import table as rich_table
 from rich.console import Console
 from rich.text import Text
 
-from harness.report import groups, results, wording
+from harness.report import groups, incomplete, results, wording
 from harness.report.cells import written
 from harness.report.summary import Summary
 from harness.sections import Section, Table
@@ -60,7 +60,10 @@ def show_sections(headline: str, sections: Sequence[Section], stderr: bool = Fal
 
 
 def show(summary: Summary, folder: Path, stderr: bool = False) -> None:
-    """Print the tables and the findings in words; the requests and the report's path go to standard error."""
+    """Print what an incomplete run lacks, the findings in words and the tables.
+
+    The requests and the report's path go to standard error.
+    """
     console, aside = screen(stderr), screen(stderr=True)
     requests = summary.requests
     aside.print(
@@ -68,6 +71,8 @@ def show(summary: Summary, folder: Path, stderr: bool = False) -> None:
         f"{requests.sent} requests sent, {requests.cached} answered from the cache",
         markup=False,
     )
+    for line in incomplete.missing(summary):
+        console.print(line, markup=False, style="bold")
     console.print(wording.headline(summary), markup=False)
     if summary.results:
         title = f"{summary.model} on {summary.task}"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from harness.core import UNREAD, Unread
 from harness.numerals import count, counted, interval, listed, percent, proportion, share
 from harness.plugins import Nouns
-from harness.report import orders
+from harness.report import incomplete, orders
 from harness.report.summary import Answers, ResultRow, Summary
 from harness.statistics import wilson
 
@@ -128,45 +128,17 @@ def hidden(summary: Summary) -> str:
     )
 
 
-def missing(summary: Summary) -> list[str]:
-    """Return what an incomplete run lacks, one sentence each; an empty list for a complete run."""
-    if summary.status == "complete":
-        return []
-    originals = summary.documents.eligible if summary.documents.read else 0
-    cases = originals + summary.cases.valid
-    failed = summary.answers.failed
-    again = "Run the same command again to resume where it stopped."
-    if summary.status == "interrupted":
-        lines = [
-            f"This run was interrupted: the figures cover only the answers received before that. {again}"
-        ]
-    elif _stopped(summary):
-        lines = [f"This run is partial: it stopped before the model had answered all texts. {again}"]
-    else:
-        lines = [
-            "This run is partial: some requests failed permanently. "
-            "Run the same command again to retry only those."
-        ]
-    if absent := max(0, cases - summary.answers.total):
-        were = "was" if absent == 1 else "were"
-        lines.append(f"{count(absent)} of the {counted(cases, 'text')} made so far {were} not answered.")
-    if failed:
-        lines.append(f"{counted(failed, 'answer')} failed permanently.")
-    if undetermined := sum(row.undetermined for row in summary.results):
-        are, need = ("is", "it needs") if undetermined == 1 else ("are", "they need")
-        tests = counted(undetermined, "test")
-        lines.append(f"{tests} {are} undetermined because an answer {need} is missing.")
-    return lines
-
-
 def notes(summary: Summary) -> list[str]:
     """Return the lines beneath the headline: the noise and the asides."""
     return [noise(summary), *asides(summary)]
 
 
 def asides(summary: Summary) -> list[str]:
-    """Return what a reader must know to judge the figures: cautions, hidden cases and other asides."""
-    cautions = (caution.text for caution in summary.cautions)
+    """Return what a reader must know to judge the figures: cautions, hidden cases and other asides.
+
+    What an incomplete run lacks is said first of all, and not here.
+    """
+    cautions = (caution.text for caution in summary.cautions if caution.code not in incomplete.CODES)
     others = (hidden(summary), orders.sentence(summary), *estimates(summary), discarded(summary))
     return [line for line in (failures(summary), *cautions, *others) if line]
 
@@ -241,12 +213,6 @@ class Pooled:
         self.order = max((len(row.attributes) for row in rows), default=0)
 
 
-def _stopped(summary: Summary) -> bool:
-    """Return whether the run ended before its last document, so that its counts cover only a part."""
-    partial = summary.status == "partial" and not summary.answers.failed
-    return summary.status == "interrupted" or partial
-
-
 def _changed(subject: str, pooled: Pooled, noun: str, plural: str) -> str:
     nouns = noun if pooled.decided == 1 else plural
     if not pooled.decided:
@@ -301,7 +267,7 @@ def _nothing(summary: Summary) -> str:
         why = f": {cause}" if cause else ", because answers are missing"
         none = "The only test could not" if tests == 1 else f"None of the {counted(tests, 'test')} could"
         return f"{none} be decided{why}."
-    if _stopped(summary):
+    if incomplete.stopped(summary):
         return "The run stopped before any test was judged."
     where = counted(documents.read, "document")
     if not documents.eligible and summary.nouns.eligible:

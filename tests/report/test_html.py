@@ -16,7 +16,7 @@ from harness.core import Case, Outcome, Status, Substitution, Ternary, Verdict
 from harness.folder import DERIVED, RunFolder
 from harness.language.differences import changes, excerpt, left_out
 from harness.plugins import Nouns
-from harness.report import cards, choosing, figures, html, orders, wording
+from harness.report import cards, choosing, figures, html, incomplete, orders, wording
 from harness.report.summary import ResultRow, Summary
 from harness.sections import Section, Table
 from tests.report.builders import ZERO_ANSWERS, row, summary_of
@@ -449,7 +449,7 @@ def test_a_run_stopped_early_is_not_taken_for_one_without_terms(make: Maker) -> 
     for status in ("interrupted", "partial"):
         summary = changed(figures_of(folder), status=status)
         assert wording.headline(summary) == "The run stopped before any test was judged."
-        assert "to resume where it stopped" in wording.missing(summary)[0]
+        assert "to resume where it stopped" in incomplete.missing(summary)[0]
 
 
 @pytest.mark.parametrize(
@@ -472,9 +472,9 @@ def test_headline_says_why_nothing_could_be_decided(unread: dict[str, int], expe
 def test_missing_says_how_much(make: Maker) -> None:
     failed = mutant(GENDER, outcome=Outcome(reason="failed"), status="undetermined")
     folder = make([original(), failed, mutant(NATION, outcome=None, status=None)])
-    assert wording.missing(figures_of(folder)) == []
-    lines = wording.missing(figures_of(folder, "interrupted"))
-    assert "interrupted" in lines[0]
+    assert incomplete.missing(figures_of(folder)) == []
+    lines = incomplete.missing(figures_of(folder, "interrupted"))
+    assert lines[0].startswith("Interrupted after 1 of 3 texts: ")
     assert lines[1:] == [
         "1 of the 3 texts made so far was not answered.",
         "1 answer failed permanently.",

@@ -38,7 +38,7 @@ def test_a_suites_own_findings_come_first_and_gaps_before_them() -> None:
     sections = [Section("Its findings", notes=["a note"])]
     partial = summary_of(*ROWS, sections=sections, headline="Found.", status="interrupted")
     text = markdown.render(partial)
-    assert text.index("> This run was interrupted") < text.index("Found.") < text.index("## Its findings")
+    assert text.index("> Interrupted: ") < text.index("Found.") < text.index("## Its findings")
     assert text.index("## Its findings") < text.index("## Results")
 
 
