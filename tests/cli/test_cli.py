@@ -339,6 +339,61 @@ def test_ctrl_c_is_answered_at_once_and_can_be_taken_up(work: Path) -> None:
         assert figures["requests"]["cached"] >= before - 4
 
 
+def first_words(work: Path, hinter: Hinter, run: str) -> list[str]:
+    """Return what the terminal, Markdown and the page of a run say before its finding."""
+    finding = json.loads((work / run / "summary.json").read_text(encoding="utf-8"))["finding"]["text"]
+    assert not finding.startswith(("Interrupted", "Stopped"))
+    page = (work / run / "report.html").read_text(encoding="utf-8")
+    return [
+        " ".join(hinter("report", run).stdout.split()),
+        hinter("report", run, "--format", "md").stdout.split("\n> ")[1],
+        page.split("<strong>")[1],
+    ]
+
+
+def test_an_interrupted_run_says_so_before_its_finding(work: Path, hinter: Hinter) -> None:
+    with serve(slow) as endpoint:
+        run = start(work, endpoint.base_url, "--out", "stopped")
+        while len(endpoint.requests) < 150:
+            time.sleep(0.02)
+            assert run.poll() is None
+        run.send_signal(signal.SIGINT)
+        out, _ = run.communicate(timeout=60)
+    assert run.returncode == 130
+    summary = json.loads(out)
+    judged = summary["documents"]["judged"]
+    assert 0 < judged < 3
+    assert [caution["code"] for caution in summary["cautions"]].count("interrupted") == 1
+    first = summary["cautions"][0]
+    assert first["code"] == "interrupted"
+    assert first["text"].startswith(f"Interrupted after {judged} of 3 texts: ")
+    assert "Run the same command again" in first["text"]
+    for words in first_words(work, hinter, "stopped"):
+        assert words.startswith(first["text"])
+    assert f'<property name="interrupted" value="{first["text"]}"' in (work / "stopped/junit.xml").read_text(
+        encoding="utf-8"
+    )
+
+
+def test_a_run_stopped_by_its_budget_says_so_before_its_finding(work: Path, hinter: Hinter) -> None:
+    with serve(lambda body, _: judged(body)) as endpoint:
+        run = start(work, endpoint.base_url, "--out", "spent", "--max-requests", "120")
+        out, _ = run.communicate(timeout=60)
+        assert run.returncode == 3
+        summary = json.loads(out)
+        assert summary["stopped"] == "the budget of 120 requests is used up"
+        first = summary["cautions"][0]
+        assert first["code"] == "stopped"
+        assert first["text"].startswith("Stopped after 1 of 3 texts: the budget of 120 requests is used up. ")
+        for words in first_words(work, hinter, "spent"):
+            assert words.startswith(first["text"])
+        again = start(work, endpoint.base_url, "--out", "spent")
+        summary = json.loads(again.communicate(timeout=60)[0])
+    assert (summary["status"], summary["stopped"]) == ("complete", None)
+    assert not {caution["code"] for caution in summary["cautions"]} & {"interrupted", "stopped"}
+    assert (summary["documents"]["judged"], summary["documents"]["eligible"]) == (3, 3)
+
+
 def test_a_second_ctrl_c_ends_at_once(work: Path) -> None:
     def hang(body: dict[str, Any], number: int) -> Answer:
         time.sleep(60 if number > 30 else 0.01)
