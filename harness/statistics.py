@@ -307,6 +307,40 @@ def flip_test(cluster_sums: Sequence[float], seed: int = 0) -> float:
     return extreme(np.abs(np.concatenate(parts)), abs(sums.sum()))
 
 
+def exchange_test(
+    hits: NDArray[np.float64],
+    sizes: NDArray[np.float64],
+    other_hits: NDArray[np.float64],
+    other_sizes: NDArray[np.float64],
+    seed: int = 0,
+) -> float:
+    """Return the two-sided p that two rates are the same within each stratum, by exchanging within strata.
+
+    Given its hits, a stratum's hits among its ``sizes`` are hypergeometric if both sides are alike. The
+    statistic is the difference of the rates, strata weighed by ``sizes``. By random draws; with more than
+    1,000 strata that have a hit, by the normal limit.
+    """
+    import numpy as np
+
+    total, whole = hits + other_hits, sizes + other_sizes
+    used = total > 0
+    good, bad, size, other = total[used], (whole - total)[used], sizes[used], other_sizes[used]
+    step = (1 / size + 1 / other) * size / sizes.sum()  # what one hit more moves
+    observed = abs(step @ (hits[used] - good * size / whole[used]))
+    if used.sum() > MANY_CLUSTERS:
+        n = whole[used]
+        variance = size * other * good * bad / (n**2 * (n - 1))
+        return float(2 * NormalDist().cdf(-observed / math.sqrt(step**2 @ variance)))
+    draw = np.random.default_rng(seed)
+    drawn = draw.hypergeometric(
+        good.astype(np.int64),
+        bad.astype(np.int64),
+        size.astype(np.int64),
+        size=(PERMUTATIONS, int(used.sum())),
+    )
+    return extreme(np.abs((drawn - good * size / whole[used]) @ step), float(observed))
+
+
 def extreme(permuted: NDArray[np.float64], observed: float, sampled: bool = True) -> float:
     """Return the share of ``permuted`` statistics at or above ``observed``.
 

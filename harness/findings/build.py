@@ -203,7 +203,7 @@ class _Attribute:
             worse=worse,
             better=better,
             effect=sign * claim.estimate.value + 0.0,  # no negative zero
-            ci95=_signed(claim.interval, sign),
+            ci95=_within(_signed(claim.interval, sign), 1.0),
             p=claim.p,
             p_holm=claim.p_holm,
             basis=claim.estimate.basis,
@@ -226,7 +226,7 @@ class _Attribute:
             originals=claim.estimate.texts,
             rate=_mean(rates, name),
             effect=claim.estimate.value,
-            ci95=claim.interval,
+            ci95=_within(claim.interval, 1.0),
             p=claim.p,
             p_holm=claim.p_holm,
             basis=claim.estimate.basis,
@@ -255,6 +255,11 @@ def _signed(interval: Interval | None, sign: float) -> Interval | None:
     if interval is None or sign > 0:
         return interval
     return (-interval[1], -interval[0])
+
+
+def _within(interval: Interval | None, most: float) -> Interval | None:
+    """Return ``interval`` without what a difference of shares cannot be."""
+    return None if interval is None else (max(interval[0], -most), min(interval[1], most))
 
 
 def _mean(rates: Differences, name: str) -> float:
@@ -286,9 +291,9 @@ def _intersections(counted: Tally, names: Sequence[str], families: int) -> Itera
                 pairs=counted.quadruples[key],
                 originals=claim.estimate.texts,
                 effect=effect[name][0].value,
-                effect_ci95=effect[name][1],
+                effect_ci95=_within(effect[name][1], 1.0),
                 interaction=claim.estimate.value,
-                ci95=claim.interval,
+                ci95=_within(claim.interval, 2.0),
                 p=claim.p,
                 p_holm=claim.p_holm,
                 basis=claim.estimate.basis,
@@ -310,5 +315,5 @@ def _drift(counted: Tally, names: Sequence[str]) -> Iterator[Drift]:
                 controls=sum(changes.outcomes.counts.values()),
                 originals=each.texts,
                 change=each.value,
-                ci95=interval,
+                ci95=_within(interval, 1.0),
             )

@@ -138,8 +138,8 @@ def estimates(
         found.append(
             Contributions(
                 value=float(fitted[0]),
-                spread=_by_text(places, around, len(texts)),
-                null=_by_text(places, leverage * (targets - _drift(design, targets)), len(texts)),
+                spread=by_text(places, around, len(texts)),
+                null=by_text(places, leverage * (targets - _drift(design, targets)), len(texts)),
                 texts=len(means),
                 unit=differences.unit if differences.unit is not None else max(map(abs, means)),
                 basis=basis,
@@ -148,7 +148,7 @@ def estimates(
     return found
 
 
-def _by_text(places: NDArray[np.int64], values: Array, texts: int) -> Array:
+def by_text(places: NDArray[np.int64], values: Array, texts: int) -> Array:
     """Return the sums of ``values`` by the number of their text."""
     import numpy as np
 

@@ -1,56 +1,83 @@
 """What the results have in excess of control mutants, and what the controls show by themselves.
 
-Each row of the results is compared with the controls of the same number and kind of changes on the same
-texts. A control counts as many times as the mutants of its text that it stands for are tests of the row, so
-that each text has the same weight on both sides.
+Each row of the results is compared with the controls of the same number and kind of changes, within each text
+that has both: a text weighs as many times as it has tests, on either side.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from harness.core import CONTROL, KEY_SEPARATOR, Tables
-from harness.findings.estimation import Contributions, chances, intervals
+from harness.findings.estimation import Contributions, by_text, chances, intervals
 from harness.findings.places import INSERTED
 from harness.findings.records import Changed, Control, Drift
-from harness.statistics import cluster_bootstrap, rate, wilson
+from harness.statistics import cluster_bootstrap, exchange_test, rate, wilson
 
 if TYPE_CHECKING:
+    import numpy as np
     import polars as pl
+    from numpy.typing import NDArray
 
     from harness.blocks import Interval
 
+    Array = NDArray[np.float64]
+
 COVERED = 0.9
-"""The share of a row's tests that must have controls of the same kind; otherwise only the number counts."""
+"""The share of the comparable tests that must have controls of the same kind; else only the number counts."""
 SCORES = "paired scores"
 FIGURES = ("changed", "hidden")
 
 
-@dataclass(slots=True)
-class Counts:
-    """Answers that changed, and tests, by text; those of controls are weighted."""
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """Tests and controls of the same texts and kind: how many there are and how many changed, by stratum."""
 
-    hits: Counter[str] = field(default_factory=Counter)
-    tests: Counter[str] = field(default_factory=Counter)
+    documents: Sequence[str]
+    hits: Array
+    tests: Array
+    control_hits: Array
+    controls: Array
 
     @property
-    def rate(self) -> float:
-        """The share of tests that changed."""
-        return self.hits.total() / self.tests.total()
+    def shares(self) -> Array:
+        """The weight of each stratum: its share of the tests."""
+        shares: Array = self.tests / self.tests.sum()
+        return shares
+
+    @property
+    def control_rate(self) -> float:
+        """The share of controls that changed, each text weighed as among the tests."""
+        return float(self.shares @ (self.control_hits / self.controls))
+
+    @property
+    def differences(self) -> Array:
+        """What each stratum contributes to the excess."""
+        found: Array = self.shares * (self.hits / self.tests - self.control_hits / self.controls)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
 class Excess:
-    """A rate in excess of the controls', with the controls' rate, its interval and its p, corrected too."""
+    """A rate in excess of the controls', on the ``tests`` and ``controls`` of the same texts.
 
+    ``rate`` and ``control_rate`` are those on these texts; ``p`` is of no excess, and corrected too.
+    """
+
+    tests: int
+    rate: float
+    controls: int
     control_rate: float
-    difference: float
     interval: Interval | None
     p: float
     p_holm: float
+
+    @property
+    def difference(self) -> float:
+        """By how much the rate is above the controls'."""
+        return self.rate - self.control_rate
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,57 +86,43 @@ class Strata:
 
     tests: pl.DataFrame
     controls: pl.DataFrame
-    mutants: Mapping[tuple[str, str], int]
 
     @classmethod
     def of(cls, tables: Tables) -> Strata:
         """Return the strata of a run."""
         import polars as pl
 
-        cases = tables.scan("cases").filter("valid").select("id", "role", "document", "traits", **_edits())
-        mutants = cases.filter(pl.col("role").is_in(["atomic", "intersectional"]))
-        by_text = mutants.group_by("document", "edits").len().collect()
-        numbers = {(text, edits): number for text, edits, number in by_text.iter_rows()}
+        cases = tables.scan("cases").filter("valid").select("id", **_edits())
         return cls(
             _judged(tables.scan("verdicts").filter(pl.col("relation") != SCORES), cases),
             _judged(tables.scan("controls"), cases),
-            numbers,
         )
 
-    def compared(self, key: str, figure: str) -> tuple[Counts, Counts] | None:
+    def compared(self, key: str, figure: str) -> Matched | None:
         """Return the tests of an attribute set and their controls; None where no control is like them."""
         import polars as pl
 
-        tests = self.tests.filter((pl.col("key") == key) & (pl.col(f"{figure}_known") > 0))
-        controls = self.controls.filter(pl.col(f"{figure}_known") > 0)
-        for level in ("edits", "order"):
-            kinds = controls[level].unique().to_list()
-            of_kind = tests.filter(pl.col(level).is_in(kinds))
-            covered, known = (int(rows[f"{figure}_known"].sum()) for rows in (of_kind, tests))
-            if known and covered >= COVERED * known:
-                return self._weighed(of_kind, controls, figure, level)
-        return None
+        tests = self.tests.filter(pl.col("key") == key)
+        of_kind, of_order = (_joined(tests, self.controls, figure, level) for level in ("edits", "order"))
+        if of_order.is_empty():
+            return None
+        alike, comparable = (float(rows["tests"].sum()) for rows in (of_kind, of_order))
+        chosen = of_kind if alike >= COVERED * comparable else of_order
+        names = ("hits", "tests", "control_hits", "controls")
+        counts = (chosen[name].cast(pl.Float64).to_numpy() for name in names)
+        return Matched(chosen["document"].to_list(), *counts)
 
-    def _weighed(
-        self, tests: pl.DataFrame, controls: pl.DataFrame, figure: str, level: str
-    ) -> tuple[Counts, Counts] | None:
-        counts, shares = Counts(), Counter[tuple[str, str]]()
-        known, hits = f"{figure}_known", f"{figure}_hits"
-        for row in tests.iter_rows(named=True):
-            counts.hits[row["document"]] += row[hits]
-            counts.tests[row["document"]] += row[known]
-            shares[row["document"], row[level]] += row[known]
-        whole: Counter[tuple[str, str]] = Counter()
-        for (text, edits), number in self.mutants.items():
-            whole[text, edits if level == "edits" else edits.rstrip(INSERTED)] += number
-        weighted = Counts()
-        for row in controls.iter_rows(named=True):
-            place = (row["document"], row[level])
-            if place in shares:
-                share = shares[place] / whole[place]
-                weighted.hits[row["document"]] += share * row[f"weighted_{hits}"]
-                weighted.tests[row["document"]] += share * row[f"weighted_{known}"]
-        return (counts, weighted) if weighted.tests.total() else None
+
+def _joined(tests: pl.DataFrame, controls: pl.DataFrame, figure: str, level: str) -> pl.DataFrame:
+    """Return the texts that have both, with the counts of both, by kind of change (``level``)."""
+    import polars as pl
+
+    sides = []
+    for rows, names in ((tests, ("hits", "tests")), (controls, ("control_hits", "controls"))):
+        found = rows.filter(pl.col(f"{figure}_known") > 0).group_by("document", level)
+        sums = (pl.col(f"{figure}_{part}").sum() for part in ("hits", "known"))
+        sides.append(found.agg(**dict(zip(names, sums, strict=True))))
+    return sides[0].join(sides[1], on=["document", level]).sort("document", level)
 
 
 def _edits() -> dict[str, pl.Expr]:
@@ -123,7 +136,7 @@ def _edits() -> dict[str, pl.Expr]:
 
 
 def _judged(verdicts: pl.LazyFrame, cases: pl.LazyFrame) -> pl.DataFrame:
-    """Return the counts of verdicts by attribute set, text and kind of change, with and without weights."""
+    """Return the counts of verdicts by attribute set, text and kind of change."""
     import polars as pl
 
     status, hidden = pl.col("status"), pl.col("hidden")
@@ -134,17 +147,12 @@ def _judged(verdicts: pl.LazyFrame, cases: pl.LazyFrame) -> pl.DataFrame:
         "hidden_hits": hidden == "yes",
         "hidden_known": decided & (hidden.is_null() | (hidden != "undetermined")),
     }
-    sums = {name: value.fill_null(value=False).sum() for name, value in figures.items()}
-    weighted = {
-        f"weighted_{name}": (value.fill_null(value=False) * pl.col("weight")).sum()
-        for name, value in figures.items()
-    }
     return (
-        verdicts.select("case", "document", "status", "hidden", "weight", "attributes")
-        .join(cases.select("id", "order", "edits", "traits"), left_on="case", right_on="id")
+        verdicts.select("case", "document", "status", "hidden", "attributes")
+        .join(cases, left_on="case", right_on="id")
         .with_columns(key=pl.col("attributes").list.join(KEY_SEPARATOR))
         .group_by("key", "document", "order", "edits")
-        .agg(**sums, **weighted, all=pl.len())
+        .agg(**{name: value.fill_null(value=False).sum() for name, value in figures.items()}, all=pl.len())
         .sort("key", "document", "edits")
         .collect()
     )
@@ -154,41 +162,52 @@ def excesses(strata: Strata, sets: Sequence[tuple[str, ...]], families: int) -> 
     """Return the excess of each attribute set, by its key and figure: ``changed``, or ``hidden`` cases.
 
     All are one family of claims of ``families``. Rows without a control that is like them are left out.
+    A p is the larger of two: by flipping the signs of whole texts, which takes the tests of a text as
+    dependent, and by exchanging tests and controls of a text, which is exact for rare changes.
     """
-    found: dict[tuple[str, str], tuple[Contributions, float]] = {}
-    texts = sorted({*strata.tests["document"], *strata.controls["document"]})
+    found: dict[tuple[str, str], Matched] = {}
     for names in sets:
         key = KEY_SEPARATOR.join(names)
         for figure in FIGURES[: 1 + (len(names) > 1)]:
-            both = strata.compared(key, figure)
-            if both is not None:
-                found[key, figure] = (_contributions(*both, texts), both[1].rate)
-    every = [contributions for contributions, _ in found.values()]
+            if (matched := strata.compared(key, figure)) is not None:
+                found[key, figure] = matched
+    texts = {text: n for n, text in enumerate(sorted({d for each in found.values() for d in each.documents}))}
+    every = [_contributions(matched, texts) for matched in found.values()]
     tested = chances(every)
-    claims = zip(found.items(), intervals(every), zip(tested.alone, tested.joint, strict=True), strict=True)
+    claims = zip(found.items(), intervals(every), tested.alone, tested.joint, strict=True)
     return {
-        place: Excess(control_rate, each.value, interval, p, min(1.0, joint * families))
-        for (place, (each, control_rate)), interval, (p, joint) in claims
+        place: _excess(matched, interval, alone, joint, families, len(found))
+        for (place, matched), interval, alone, joint in claims
     }
 
 
-def _contributions(tests: Counts, controls: Counts, texts: Sequence[str]) -> Contributions:
+def _excess(
+    matched: Matched, interval: Interval | None, alone: float, joint: float, families: int, claims: int
+) -> Excess:
+    exchanged = exchange_test(matched.hits, matched.tests, matched.control_hits, matched.controls)
+    of_all = 1 - (1 - exchanged) ** claims  # Šidák
+    return Excess(
+        tests=int(matched.tests.sum()),
+        rate=float(matched.hits.sum() / matched.tests.sum()),
+        controls=int(matched.controls.sum()),
+        control_rate=matched.control_rate,
+        interval=interval,
+        p=max(alone, exchanged),
+        p_holm=min(1.0, families * max(joint, of_all)),
+    )
+
+
+def _contributions(matched: Matched, texts: Mapping[str, int]) -> Contributions:
     """Return what each of ``texts`` contributes to the difference of two rates."""
     import numpy as np
 
-    sides = []
-    for counts in (tests, controls):
-        hits = np.array([float(counts.hits[text]) for text in texts])
-        sides.append((hits, np.array([float(counts.tests[text]) for text in texts])))
-    (hits, sizes), (other_hits, other_sizes) = sides
-    share, other = sizes / sizes.sum(), other_sizes / other_sizes.sum()
-    first, second = hits / sizes.sum(), other_hits / other_sizes.sum()
-    pooled = (hits.sum() + other_hits.sum()) / (sizes.sum() + other_sizes.sum())
+    places = np.array([texts[document] for document in matched.documents], dtype=np.int64)
+    value = float(matched.differences.sum())
     return Contributions(
-        value=float(first.sum() - second.sum()),
-        spread=(first - first.sum() * share) - (second - second.sum() * other),
-        null=(first - pooled * share) - (second - pooled * other),
-        texts=len(tests.tests),
+        value=value,
+        spread=by_text(places, matched.differences - value * matched.shares, len(texts)),
+        null=by_text(places, matched.differences, len(texts)),
+        texts=len(set(matched.documents)),
     )
 
 

@@ -26,7 +26,7 @@ def find(summary: Summary) -> Finding | None:
     code: FindingCode = "treated-differently" if any(map(sure, summary.contrasts)) else "meeting"
     if not sentences:
         code, sentences = _no_group(summary, decided)
-    return Finding(code=code, text=" ".join([*sentences, *_control(summary, decided)]))
+    return Finding(code=code, text=" ".join([*sentences, *_control(decided)]))
 
 
 def sure(row: Contrast | Intersection) -> bool:
@@ -104,7 +104,7 @@ def _no_group(summary: Summary, decided: Sequence[ResultRow]) -> tuple[FindingCo
         ]
     return "brittle", [
         f"{summary.model} changes answers, but this cannot be told from brittleness: {nobody}, and its"
-        f" answers change about as often where no person does.{found}"
+        f" answers are not shown to change more often than where no person does.{found}"
     ]
 
 
@@ -130,15 +130,20 @@ def _detectable(summary: Summary) -> str:
     return f" With a probability of 80 %, a difference of {listed(parts)} would have been found."
 
 
-def _control(summary: Summary, decided: Sequence[ResultRow]) -> Iterator[str]:
-    """Yield how often the answer changes, of mutants and of their controls, by the number of changes."""
+def _control(decided: Sequence[ResultRow]) -> Iterator[str]:
+    """Yield how often the answer changes, of mutants and of controls of the same texts."""
+    parts = []
     for together, what in ((False, "one attribute"), (True, "several attributes")):
-        rows = [row for row in decided if row.together is together and row.control_rate is not None]
-        tests = sum(row.decided for row in rows)
+        rows = [row for row in decided if row.together is together and row.controlled]
+        tests = sum(row.controlled or 0 for row in rows)
         if tests:
-            biased = sum(row.biased for row in rows)
-            control = sum((row.control_rate or 0.0) * row.decided for row in rows) / tests
-            yield (
-                f"The answer changes in {percent(biased / tests)} of {counted(tests, 'mutant')} of {what};"
-                f" where as many words that name nobody change, in {percent(control)}."
+            biased, control = (
+                sum((value or 0.0) * (row.controlled or 0) for row, value in zip(rows, values, strict=True))
+                for values in ([r.controlled_rate for r in rows], [r.control_rate for r in rows])
             )
+            parts.append(
+                f"{percent(biased / tests)} of {counted(tests, 'mutant')} of {what} against"
+                f" {percent(control / tests)} of their controls"
+            )
+    if parts:
+        yield f"The answer changes in {listed(parts)}, which change as many words that name nobody."

@@ -118,7 +118,10 @@ def _result(
         ci95_by_original=by_original,
         estimated_rate=estimated_rate,
         estimated_ci95=estimated_ci95,
+        controls=None,
         control_rate=None,
+        controlled=None,
+        controlled_rate=None,
         excess_over_control=None,
         excess_over_control_ci95=None,
         excess_over_control_p=None,
@@ -161,7 +164,10 @@ def _over_controls(row: ResultRow, found: Mapping[tuple[str, str], Excess]) -> R
     figures: dict[str, object] = {}
     if changed is not None:
         figures |= {
+            "controls": changed.controls,
             "control_rate": changed.control_rate,
+            "controlled": changed.tests,
+            "controlled_rate": changed.rate,
             "excess_over_control": changed.difference,
             "excess_over_control_ci95": changed.interval,
             "excess_over_control_p": changed.p,

@@ -52,8 +52,8 @@ CONTROL = (
     " that name nobody."
 )
 OVER = (
-    "The rate minus the control's, with its 95 % interval and p by original, corrected for all claims that"
-    " the run can make."
+    "The rate minus the control's, on the texts that have controls, with its 95 % interval and p by original,"
+    " corrected for all claims that the run can make."
 )
 NOT_ASKED = Worded(UNKNOWN, "")
 """A cell of a column that does not apply to its row."""

@@ -152,17 +152,24 @@ class ResultRow(Block):
     hidden_ci95_by_original: Interval | None = Field(
         None, description="95 % interval of hidden_rate, resampling whole originals."
     )
-    control_rate: float | None = Field(
+    controls: int | None = Field(
         None,
-        description="Share of changed answers among control mutants with as many changes of the same kind, on"
-        " the same texts; null where none is to be had.",
+        description="Control mutants with as many changes of the same kind, on texts that have tests of this"
+        " row; null where none is to be had.",
     )
-    excess_over_control: float | None = Field(None, description="rate minus control_rate.")
+    control_rate: float | None = Field(
+        None, description="Share of them whose answer changed, each text weighed as among the tests."
+    )
+    controlled: int | None = Field(None, description="Tests on the same texts as these controls.")
+    controlled_rate: float | None = Field(None, description="Share of these tests that are biased.")
+    excess_over_control: float | None = Field(None, description="controlled_rate minus control_rate.")
     excess_over_control_ci95: Interval | None = Field(
         None, description="Its 95 % interval, resampling originals."
     )
     excess_over_control_p: float | None = Field(
-        None, description="p of no excess, by flipping the signs of whole originals."
+        None,
+        description="p of no excess: the larger of that by flipping the signs of whole originals, and that by"
+        " exchanging tests and controls within each.",
     )
     excess_over_control_p_holm: float | None = Field(
         None, description="The same, corrected for all claims that the run can make."

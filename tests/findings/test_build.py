@@ -122,13 +122,17 @@ def test_the_excess_is_over_controls_of_the_same_texts() -> None:
     assert found["body", "changed"].difference == 0.0
 
 
-def test_a_weighted_control_stands_for_several_mutants() -> None:
-    """Text a has one mutant and text b three: each text weighs as much among controls as among tests."""
+def test_each_text_weighs_as_much_among_controls_as_among_tests() -> None:
+    """Text a has one mutant and text b three, each one control; text c has no control and is left out."""
     a = [case("a", "original"), case("a", "atomic", "body:blind"), case("a", "control", f"{CONTROL}:x")]
     b = [case("b", "original"), *(case("b", "atomic", f"body:{g}") for g in ("blind", "deaf", "old"))]
-    b += [case("b", "control", f"{CONTROL}:x", weight=3.0)]
-    of = run([*a, *b], lambda c: "Negative" if c.role == "control" and c.document == "b" else "Positive")
-    assert excesses(Strata.of(of), [("body",)], 1)["body", "changed"].control_rate == pytest.approx(0.75)
+    b += [case("b", "control", f"{CONTROL}:x")]
+    c = [case("c", "original"), case("c", "atomic", "body:blind")]
+    of = run([*a, *b, *c], lambda c: "Negative" if c.role == "control" and c.document == "b" else "Positive")
+    excess = excesses(Strata.of(of), [("body",)], 1)["body", "changed"]
+    assert (excess.tests, excess.rate, excess.controls) == (4, 0.0, 2)
+    assert excess.control_rate == pytest.approx(0.75)
+    assert excess.difference == pytest.approx(-0.75)
 
 
 def test_controls_stand_by_order_with_their_hidden_cases() -> None:
