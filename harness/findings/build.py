@@ -11,7 +11,7 @@ from harness import tables as rows_of
 from harness.core import Case, Tables
 from harness.findings.estimation import Contributions, Differences, chances, estimates, intervals
 from harness.findings.outcomes import Outcomes
-from harness.findings.records import Contrast, Drift, Group, Intersection
+from harness.findings.records import Change, Contrast, Drift, Group, Intersection, Part
 from harness.findings.tally import LOG_ODDS, Answer, Compared, Tally, Two
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ class Findings:
     """The findings of a run; ``families`` are those of claims among them."""
 
     groups: tuple[Group, ...] = ()
+    changes: tuple[Change, ...] = ()
     contrasts: tuple[Contrast, ...] = ()
     intersections: tuple[Intersection, ...] = ()
     drift: tuple[Drift, ...] = ()
@@ -91,11 +92,12 @@ def _answer(
     values = outcomes.values(labels, score)
     if values is None:
         return None
+    whole = None if labels is None else frozenset(labels)
     had = {name: value for name, value in zip(outcomes.names, values, strict=True) if value}
-    if gold is None or labels is None:
-        return Answer(had, log_odds)
+    if gold is None or whole is None:
+        return Answer(had, log_odds, labels=whole)
     good = outcomes.favourable
-    return Answer(had, log_odds, frozenset(labels) == gold, bool(gold & set(good)) if good else None)
+    return Answer(had, log_odds, whole == gold, bool(gold & set(good)) if good else None, whole)
 
 
 def find(counted: Tally, outcomes: Outcomes, others: int = 0) -> Findings:
@@ -117,7 +119,20 @@ def find(counted: Tally, outcomes: Outcomes, others: int = 0) -> Findings:
         contrasts += made[1]
     meeting = tuple(_intersections(counted, names, families))
     drift = tuple(_drift(counted, names))
-    return Findings(tuple(groups), tuple(contrasts), meeting, drift, families - others)
+    changes = tuple(_changes(counted)) if outcomes.partial else ()
+    return Findings(tuple(groups), changes, tuple(contrasts), meeting, drift, families - others)
+
+
+def _changes(counted: Tally) -> Iterator[Change]:
+    """Yield how often the whole answer differs between groups, by attribute."""
+    for attribute, of_attribute in sorted(counted.changes.items()):
+        texts = list(of_attribute.pairs)
+        changed = [of_attribute.changed[text] for text in texts]
+        yield Change(
+            attribute=attribute,
+            pairs=Part.clustered(changed, [of_attribute.pairs[text] for text in texts]),
+            originals=Part.of_trials(sum(map(bool, changed)), len(texts)),
+        )
 
 
 def _varying(counted: Tally, outcomes: Outcomes) -> tuple[str, ...]:

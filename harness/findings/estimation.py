@@ -266,8 +266,13 @@ def chances(contributions: Sequence[Contributions], level: float = 0.05, seed: i
     return Chances(
         [extreme(drawn[:, column], value, sampled) for column, value in enumerate(observed.tolist())],
         [extreme(largest, value, sampled) for value in observed.tolist()],
-        float(np.quantile(largest, 1 - level)),
+        float(np.quantile(largest, 1 - level)) if len(matrix) else _limit(level, len(contributions)),
     )
+
+
+def _limit(level: float, tests: int) -> float:
+    """Return the critical statistic where nothing differs that could be flipped: normal, Bonferroni."""
+    return NormalDist().inv_cdf(1 - level / (2 * tests))
 
 
 def _flipped(scaled: Array, seed: int) -> tuple[Array, bool]:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from harness.blocks import Block, Interval
+from harness.blocks import Block
 from harness.core import DUPLICATE, Tables
 from harness.findings.excess import SCORES
-from harness.statistics import rate, rate_by_cluster, wilson
+from harness.findings.records import Part
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,15 +22,6 @@ if TYPE_CHECKING:
 ROLES = ("atomic", "intersectional")
 PAIR = ("attribute", "source", "target")
 """What identifies a substitution within its document."""
-
-
-class Part(Block):
-    """A share with its counts."""
-
-    count: int = Field(description="The numerator.")
-    of: int = Field(description="The denominator.")
-    rate: float | None = Field(description="count / of; null if of is 0.")
-    ci95: Interval | None = Field(description="Its 95 % interval.")
 
 
 class Order(Block):
@@ -184,7 +175,7 @@ def _order(order: int, made: pl.DataFrame, judged: pl.DataFrame) -> Order:
         biased=_clustered(judged, biased, status != "undetermined"),
         hidden=_clustered(judged.drop_nulls("hidden"), hidden == "yes", known) if order > 1 else None,
         hidden_undetermined=judged.filter(hidden == "undetermined").height,
-        originals=_part(int(by_text["status"].sum()), int(by_text["known"].sum())),
+        originals=Part.of_trials(int(by_text["status"].sum()), int(by_text["known"].sum())),
     )
 
 
@@ -192,12 +183,7 @@ def _clustered(rows: pl.DataFrame, hit: pl.Expr, trial: pl.Expr) -> Part:
     """Return the share of hits among trials, with an interval by document."""
     by_text = rows.group_by("document").agg(hit=hit.sum(), trial=trial.sum()).sort("document")
     hits, trials = by_text["hit"].to_list(), by_text["trial"].to_list()
-    part, whole = int(sum(hits)), int(sum(trials))
-    return Part(count=part, of=whole, rate=rate(part, whole), ci95=rate_by_cluster(hits, trials))
-
-
-def _part(count: int, of: int) -> Part:
-    return Part(count=count, of=of, rate=rate(count, of), ci95=wilson(count, of))
+    return Part.clustered(hits, trials)
 
 
 def _uncovered(judged: pl.DataFrame) -> Uncovered:
@@ -231,11 +217,11 @@ def _uncovered(judged: pl.DataFrame) -> Uncovered:
         ).row(0)
     )
     return Uncovered(
-        by_atomic=_part(by_atomic, every),
-        by_intersectional=_part(by_together, every),
-        by_both=_part(by_both, every),
-        by_either=_part(by_either, every),
-        only_intersectional=_part(hidden, by_either - unclear),
+        by_atomic=Part.of_trials(by_atomic, every),
+        by_intersectional=Part.of_trials(by_together, every),
+        by_both=Part.of_trials(by_both, every),
+        by_either=Part.of_trials(by_either, every),
+        only_intersectional=Part.of_trials(hidden, by_either - unclear),
         undetermined=unclear,
     )
 

@@ -15,10 +15,12 @@ class Outcomes:
 
     ``wanted`` holds the labels of each outcome: an answer has the outcome if it has any of them. An empty
     tuple stands for the score of a task that rates. ``directed``: to have the outcome is better than not to.
+    ``several``: an answer may have several labels.
     """
 
     wanted: dict[str, tuple[str, ...]]
     directed: bool
+    several: bool = False
 
     @classmethod
     def of(cls, task: Task, favourable: Sequence[str] | None = None) -> Outcomes:
@@ -35,9 +37,9 @@ class Outcomes:
         if task.rates is not None:
             return cls({task.rates: ()}, directed=bool(good))
         if not good:
-            return cls({label: (label,) for label in task.labels}, directed=False)
+            return cls({label: (label,) for label in task.labels}, False, task.multi_label)
         if task.multi_label:
-            return cls({label: (label,) for label in good}, directed=True)
+            return cls({label: (label,) for label in good}, True, several=True)
         if set(good) == set(task.labels):
             raise ConfigError("favourable: leave out the answers that are not good, or all answers are alike")
         return cls({" or ".join(good): good}, directed=True)
@@ -46,6 +48,11 @@ class Outcomes:
     def names(self) -> tuple[str, ...]:
         """The names of the outcomes."""
         return tuple(self.wanted)
+
+    @property
+    def partial(self) -> bool:
+        """Whether no outcome is the whole answer: the labels of an answer are compared one by one."""
+        return () not in self.wanted.values() and (self.several or len(self.wanted) > 1)
 
     @property
     def favourable(self) -> tuple[str, ...]:

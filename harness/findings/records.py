@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from harness.blocks import Block, Interval
 from harness.findings.estimation import Basis
+from harness.statistics import rate, rate_by_cluster, wilson
 
 Resampled = Annotated[
     Interval | None, Field(description="Its 95 % interval, resampling originals; null with fewer than two.")
@@ -25,6 +26,26 @@ RestsOn = Annotated[
     ),
 ]
 Outcome = Annotated[str, Field(description="The answer, or the score, that is compared.")]
+
+
+class Part(Block):
+    """A share with its counts."""
+
+    count: int = Field(description="The numerator.")
+    of: int = Field(description="The denominator.")
+    rate: float | None = Field(description="count / of; null if of is 0.")
+    ci95: Interval | None = Field(description="Its 95 % interval.")
+
+    @classmethod
+    def of_trials(cls, count: int, of: int) -> Part:
+        """Return the share of independent trials, with Wilson's interval."""
+        return cls(count=count, of=of, rate=rate(count, of), ci95=wilson(count, of))
+
+    @classmethod
+    def clustered(cls, counts: Sequence[int], of: Sequence[int]) -> Part:
+        """Return the share of trials that come in clusters, from the counts by cluster."""
+        part, whole = int(sum(counts)), int(sum(of))
+        return cls(count=part, of=whole, rate=rate(part, whole), ci95=rate_by_cluster(counts, of))
 
 
 class Contrast(Block):
@@ -51,6 +72,18 @@ class Contrast(Block):
     detectable: float | None = Field(
         None, description="The smallest effect that would be found with a probability of 80 %."
     )
+
+
+class Change(Block):
+    """How often the whole answer differs between two groups of an attribute, whatever label it is about.
+
+    Of several labels, the sets are compared. Both versions of a pair are of one text and differ in nothing
+    but the group.
+    """
+
+    attribute: str = Field(description="The attribute that differs.")
+    pairs: Part = Field(description="Pairs of versions whose answers differ, with an interval by original.")
+    originals: Part = Field(description="Texts with such a pair, among those with any pair (Wilson).")
 
 
 class Group(Block):

@@ -19,14 +19,15 @@ LOG_ODDS = "log-odds"
 class Answer:
     """An answer that was read: the value of each outcome, and the log-odds of a favourable one if known.
 
-    ``right`` tells whether it equals the gold labels of its original, ``expected`` whether these are
-    favourable; None without gold labels.
+    ``labels`` is the whole answer, None for a score. ``right`` tells whether it equals the gold labels of its
+    original, ``expected`` whether these are favourable; None without gold labels.
     """
 
     values: Mapping[str, float]
     log_odds: float | None = None
     right: bool | None = None
     expected: bool | None = None
+    labels: frozenset[str] | None = None
 
 
 @dataclass(slots=True)
@@ -50,6 +51,14 @@ class Pairs:
     number: int = 0
     more: Counter[str] = field(default_factory=Counter)
     less: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(slots=True)
+class Changes:
+    """The pairs of versions of an attribute by text, and those of them whose answers differ."""
+
+    pairs: Counter[str] = field(default_factory=Counter)
+    changed: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(slots=True)
@@ -122,6 +131,7 @@ class Tally:
     texts: dict[str, int] = field(default_factory=dict)
     contrasts: defaultdict[Two, Compared] = field(default_factory=lambda: defaultdict(Compared))
     pairs: defaultdict[Two, Pairs] = field(default_factory=lambda: defaultdict(Pairs))
+    changes: defaultdict[str, Changes] = field(default_factory=lambda: defaultdict(Changes))
     spoken: Counter[tuple[str, str]] = field(default_factory=Counter)
     groups: defaultdict[tuple[str, str], Compared] = field(default_factory=lambda: defaultdict(Compared))
     rates: defaultdict[tuple[str, str], Differences] = field(default_factory=lambda: defaultdict(Differences))
@@ -174,6 +184,7 @@ class Tally:
             for side, name in zip(self.shared[two], (first, second), strict=True):
                 side.add(place.document, means[name].values, {})
             self._pairs(two, read[first], read[second])
+            self._change(place, read[first], read[second])
         every, all_edits = Mean.of(list(means.values())), _mean_edits(list(edits.values()))
         for name, mean in means.items():
             key = (place.attribute, name)
@@ -192,6 +203,13 @@ class Tally:
                     before, after = left.values.get(name, 0.0), right.values.get(name, 0.0)
                     if before != after:
                         (pairs.more if after > before else pairs.less)[name] += 1
+
+    def _change(self, place: Place, first: Sequence[Answer], second: Sequence[Answer]) -> None:
+        changes = self.changes[place.attribute]
+        changes.pairs[place.document] += len(first) * len(second)
+        changes.changed[place.document] += sum(
+            left.labels != right.labels for left in first for right in second
+        )
 
     def _judge(self, key: tuple[str, str], answers: Sequence[Answer]) -> None:
         quality = self.quality[key]

@@ -130,6 +130,7 @@ def _findings(
     return {
         "results": over_controls(rows, over),
         "groups": found.groups,
+        "changes": found.changes,
         "contrasts": found.contrasts,
         "intersections": found.intersections,
         "control": control(folder, strata, found.drift),

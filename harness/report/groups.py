@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 from harness.findings.records import Changed, Contrast, Group, Intersection
-from harness.numerals import chance, percent
+from harness.numerals import chance, fraction, percent
 from harness.report.summary import Summary
 from harness.sections import Bar, Cell, Column, Estimate, Plot, Section, Table
 
@@ -20,6 +20,10 @@ GROUPS = (
     "p: of no effect, corrected for all claims that the run can make.",
     "Impact ratio: the counterfactual rate of a group over that of the best-off group at the places that both"
     " have. It is no impact ratio in the sense of a law, because no person was selected.",
+)
+CHANGES = (
+    "All pairs of versions of one text that differ in nothing but the group, whichever label differs; of"
+    " several labels, the sets are compared. The interval of pairs resamples texts.",
 )
 CONTRASTS = (
     "All pairs of versions of one text that differ in nothing but this group, in both directions.",
@@ -37,13 +41,19 @@ CONTROLS = (
 )
 
 
-def sections(summary: Summary) -> list[Section]:
-    """Return the sections of the findings, those that have rows."""
-    found = [*_groups(summary), *_contrasts(summary), *_intersections(summary), *_controls(summary)]
+def sections(summary: Summary, most: int = MOST) -> list[Section]:
+    """Return the sections of the findings, those that have rows; at most ``most`` rows a table."""
+    found = [
+        *_groups(summary, most),
+        *_changes(summary),
+        *_contrasts(summary, most),
+        *_intersections(summary, most),
+        *_controls(summary),
+    ]
     return found if summary.contrasts else []
 
 
-def _groups(summary: Summary) -> Iterator[Section]:
+def _groups(summary: Summary, most: int) -> Iterator[Section]:
     rows = sorted(summary.groups, key=lambda row: (row.attribute, row.outcome, row.effect))
     if not rows:
         return
@@ -51,7 +61,7 @@ def _groups(summary: Summary) -> Iterator[Section]:
     ratios = any(row.impact_ratio is not None for row in rows)
     odds = any(row.shift is not None for row in rows)
     gold = any(row.judged for row in rows)
-    shown = _surest(rows)
+    shown = _surest(rows, most)
     columns: list[str | Column] = ["group", *(["answer"] if several else []), "texts"]
     columns += [Column("rate", page_only=True), Column("effect", "effect (95 % interval)"), "p"]
     columns += [Column("impact ratio", page_only=True)] if ratios else []
@@ -82,7 +92,21 @@ def _groups(summary: Summary) -> Iterator[Section]:
     )
 
 
-def _contrasts(summary: Summary) -> Iterator[Section]:
+def _changes(summary: Summary) -> Iterator[Section]:
+    cells: list[list[Cell]] = [
+        [
+            row.attribute,
+            fraction(row.originals.count, row.originals.of, row.originals.ci95),
+            fraction(row.pairs.count, row.pairs.of, row.pairs.ci95),
+        ]
+        for row in summary.changes
+    ]
+    if cells:
+        table = Table(["attribute", Column("texts whose answer differs", "texts"), "pairs"], cells)
+        yield Section("Whole answers that differ between groups", table=table, notes=CHANGES)
+
+
+def _contrasts(summary: Summary, most: int) -> Iterator[Section]:
     rows = summary.contrasts
     several = len({row.outcome for row in rows}) > 1
     better, worse = ("better", "worse") if summary.favourable else ("more", "less")
@@ -94,7 +118,7 @@ def _contrasts(summary: Summary) -> Iterator[Section]:
         "p",
         Column("told by", page_only=True),
     ]
-    shown = _surest(rows)
+    shown = _surest(rows, most)
     cells: list[list[Cell]] = [
         [
             f"{row.attribute}: {row.source} → {row.target}",
@@ -114,12 +138,12 @@ def _contrasts(summary: Summary) -> Iterator[Section]:
         yield Section("Contrasts of two groups", _cut(shown, rows), table, notes=CONTRASTS, page_only=True)
 
 
-def _intersections(summary: Summary) -> Iterator[Section]:
+def _intersections(summary: Summary, most: int) -> Iterator[Section]:
     rows = summary.intersections
     several = len({row.outcome for row in rows}) > 1
     columns: list[str | Column] = ["groups that meet", *(["answer"] if several else []), "mutants", "texts"]
     columns += ["effect of both", "interaction", "p", "hidden"]
-    shown = _surest(rows)
+    shown = _surest(rows, most)
     cells: list[list[Cell]] = [
         [
             " + ".join(row.groups.values()),
@@ -173,11 +197,11 @@ def _controls(summary: Summary) -> Iterator[Section]:
     )
 
 
-def _surest(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows to show, in their order: the surest if there are too many."""
-    kept = sorted(rows, key=lambda row: (row.p_holm or 1.0, -row.originals))[:MOST]
-    chosen = set(map(id, kept))
-    return [row for row in rows if id(row) in chosen]
+def _surest(rows: Sequence[Row], most: int) -> list[Row]:
+    """Return the rows to show: in their order, or if there are too many the surest ones, these first."""
+    if len(rows) <= most:
+        return list(rows)
+    return sorted(rows, key=lambda row: (1.0 if row.p_holm is None else row.p_holm, -row.originals))[:most]
 
 
 def _cut(shown: Sequence[object], rows: Sequence[object]) -> str:

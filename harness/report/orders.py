@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness.findings.orders import Orders, Part, Recurring, Uncovered
+from harness.findings.orders import Orders, Recurring, Uncovered
+from harness.findings.records import Part
 from harness.numerals import counted, fraction, interval, percent, proportion
 from harness.report.summary import Summary
 from harness.sections import Cell, Column, Section, Table
@@ -47,9 +48,9 @@ def sections(summary: Summary) -> list[Section]:
 
 
 def sentence(summary: Summary) -> str:
-    """Return how many texts only intersectional mutants uncover; "" where no text is uncovered."""
+    """Return how many texts only intersectional mutants uncover; "" where there are none."""
     uncovered = summary.orders.uncovered if summary.orders is not None else None
-    if uncovered is None or not uncovered.only_intersectional.of:
+    if uncovered is None or not uncovered.only_intersectional.count:
         return ""
     part = uncovered.only_intersectional
     texts = "text whose answer changed" if part.of == 1 else "texts whose answer changed"

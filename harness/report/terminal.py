@@ -19,6 +19,10 @@ from harness.report.summary import Summary
 from harness.sections import Section, Table
 
 
+MOST = 20
+"""The most rows of a table of findings; the page has more."""
+
+
 class Screen(Console):
     """A console that leaves a closed pipe to the command line, which has an exit code for it."""
 
@@ -77,9 +81,12 @@ def show(summary: Summary, folder: Path, stderr: bool = False) -> None:
     if summary.results:
         title = f"{summary.model} on {summary.task}"
         console.print(drawn(results.table(summary.rows), title, wrap=False))
-    for section in (*groups.sections(summary), *summary.sections):
+    findings = groups.sections(summary, MOST)
+    for section in (*findings, *summary.sections):
         if section.table and not section.page_only:
             console.print(drawn(section.table, section.title))
+            if section in findings and section.text:
+                console.print(section.text, markup=False, style="dim")
     measured = wording.noise(summary) if summary.noise.repeats else ""
     for line in filter(None, [wording.chosen(summary), measured, *wording.asides(summary)]):
         console.print(line, markup=False)

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.core import DUPLICATE, Case
-from harness.findings.orders import Order, Orders, Part, orders
+from harness.findings.orders import Order, Orders, orders
+from harness.findings.records import Part
 from harness.report.figures import attribute_sets
 from harness.report.rates import results
 from harness.statistics import wilson
