@@ -45,7 +45,9 @@ def _groups(summary: Summary) -> Iterator[str]:
     for row in shown:
         yield _contrast(summary, row)
     if len(certain) > len(shown):
-        yield f"{counted(len(certain) - len(shown), 'other contrast')} between groups are as sure."
+        more = len(certain) - len(shown)
+        are = "is" if more == 1 else "are"
+        yield f"{counted(more, 'other contrast')} between groups {are} as sure."
 
 
 def _contrast(summary: Summary, row: Contrast) -> str:
@@ -64,9 +66,11 @@ def _contrast(summary: Summary, row: Contrast) -> str:
             f"{summary.model} treats {low} worse than {high} ({row.attribute}): {row.outcome} is {size} rarer"
             f" ({pairs})."
         )
+    only = f"{less:,} of {counted(row.pairs, 'pair')} have it for {high} alone, {more:,} for {low} alone"
     return (
         f"{summary.model} answers {row.outcome} {size} more rarely about {low} than about {high}"
-        f" ({row.attribute}; {pairs})."
+        f" ({row.attribute}; {only}, in {counted(row.originals, 'text')}; corrected p"
+        f" {chance(row.p_holm or 0.0)})."
     )
 
 

@@ -18,7 +18,6 @@ from harness.report.cells import written
 from harness.report.summary import Summary
 from harness.sections import Section, Table
 
-
 MOST = 20
 """The most rows of a table of findings; the page has more."""
 

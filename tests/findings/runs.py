@@ -58,7 +58,10 @@ class Run:
 
 
 def run(cases: Iterable[Case], answer: Callable[[Case], str | None]) -> Run:
-    """Return the tables of a run in which ``answer`` gives the label of a valid case, None if not read."""
+    """Return the tables of a run in which ``answer`` gives the label of a valid case, None if not read.
+
+    Several labels are joined by ``+``.
+    """
     rows: dict[str, list[tables.Row]] = {"cases": [], "answers": [], "verdicts": [], "controls": []}
     for _, members in groupby(cases, key=lambda case: case.group):
         every = list(members)
@@ -74,7 +77,7 @@ def run(cases: Iterable[Case], answer: Callable[[Case], str | None]) -> Run:
 
 
 def _outcome(label: str | None) -> Outcome:
-    return Outcome(reason="refused") if label is None else Outcome(frozenset([label]))
+    return Outcome(reason="refused") if label is None else Outcome(frozenset(label.split("+")))
 
 
 def speaks_of(case: Case, spoken: str = "male") -> str:

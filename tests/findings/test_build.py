@@ -10,6 +10,7 @@ from harness.findings.excess import Strata, control, excesses
 from harness.findings.outcomes import Outcomes
 from harness.findings.records import Contrast, Group
 from harness.report.finding import sure
+from harness.statistics import wilson
 from tests.findings.runs import POSITIVE, Run, case, family, run, speaks_of, texts
 
 SETS = [("body",), ("gender",), ("gender", "body")]
@@ -79,6 +80,43 @@ def test_without_a_favourable_answer_each_label_is_an_outcome() -> None:
     effects = {row.outcome: row.effect for row in found.contrasts if row.attribute == "gender"}
     assert effects == {"Sports": pytest.approx(-1.0), "Law": pytest.approx(1.0)}  # Art never occurs
     assert {row.impact_ratio for row in found.groups} == {None}
+
+
+def labels_of_example(asked: Case) -> str:
+    """Return the labels of the example of docs/figures.md: a woman adds a label to a, to c only if blind."""
+    female, blind = speaks_of(asked) == "female", "body" in asked.attributes
+    adds = {"a": female, "b": False, "c": female and blind}[asked.document]
+    return "Sports+Law" if adds else "Sports"
+
+
+@pytest.mark.parametrize(
+    "outcomes",
+    [
+        Outcomes({"Sports": ("Sports",), "Law": ("Law",)}, directed=False, several=True),
+        Outcomes({"Sports": ("Sports",)}, directed=True, several=True),
+    ],
+    ids=["each label", "a favourable label"],
+)
+def test_of_several_labels_the_sets_are_compared(outcomes: Outcomes) -> None:
+    of = run([each for text in "abc" for each in family(text)], labels_of_example)
+    body, gender = find(tally(of, outcomes), outcomes, 1).changes
+    assert (body.attribute, gender.attribute) == ("body", "gender")
+    assert (gender.pairs.count, gender.pairs.of, gender.pairs.rate) == (3, 6, 0.5)
+    assert (gender.originals.count, gender.originals.of) == (2, 3)
+    assert gender.originals.ci95 == wilson(2, 3)
+    assert (body.pairs.count, body.pairs.of, body.originals.count, body.originals.of) == (1, 6, 1, 3)
+
+
+def test_a_single_favourable_answer_is_compared_by_its_contrasts_alone() -> None:
+    assert find(tally(run(many(3), rejects_women), POSITIVE), POSITIVE, 1).changes == ()
+
+
+def test_where_nothing_differs_no_difference_is_said_to_be_detectable_that_is_not() -> None:
+    """Ten times as many texts that never differ could show a smaller difference; none could show any."""
+    few, lot = (contrast(run(many(n), lambda _: "Positive")).detectable for n in (15, 150))
+    assert few is not None
+    assert lot is not None
+    assert 0.05 < lot < few < 1.5
 
 
 def test_a_meeting_is_more_than_the_sum() -> None:
