@@ -41,15 +41,19 @@ def command(
     Fluency is the likelihood under the audited model or another one (--model, --base-url), or the number of
     LanguageTool matches.
     """
+    from harness.audit import pipeline
     from harness.cli.progress import counted
     from harness.folder import RunFolder
     from harness.report import fluency as report
+    from harness.report import summary
     from harness.studies import fluency
 
     folder = RunFolder.with_cases(run)
     judge = _judge(folder, languagetool, explicit(options))
     with counted("texts scored") as progress:
         measured = asyncio.run(fluency.measure(folder, judge, limit, seed, progress))
+    if folder.summary.is_file():  # else the cases were made, but not asked about
+        pipeline.render(folder, summary.read(folder.summary))
     plain = json.dumps(measured.to_json(), ensure_ascii=False)
     click.echo(plain if as_json else "\n".join(report.lines(measured)))
     return 3 if measured.failed else 0

@@ -27,13 +27,13 @@ def command(run: Path, form: str, as_json: bool) -> None:
     """
     from harness.audit import pipeline
     from harness.folder import RunFolder
-    from harness.report import markdown, terminal
+    from harness.report import fluency, markdown, terminal
     from harness.report import summary as summaries
 
     folder = RunFolder.ended(run)
     summary = summaries.read(folder.summary)
     if form == "md":
-        click.echo(markdown.render(summary), nl=False)
+        click.echo(markdown.render(summary, fluency.sections(folder.path)), nl=False)
     elif form == "html":
         pipeline.render(folder, summary)
         terminal.show(summary, folder.path, stderr=as_json)

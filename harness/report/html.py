@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from harness import numerals
-from harness.report import cells, explained, groups, incomplete, orders, results, wording
+from harness.report import cells, explained, fluency, groups, incomplete, orders, results, wording
 from harness.report.cards import cards
 from harness.report.choosing import choose
 from harness.report.summary import ResultRow, Summary
@@ -31,6 +31,7 @@ def render(folder: RunFolder, summary: Summary, limit: int = MAX_CARDS) -> str:
     explanations = explained.read(folder.path)
     chosen += [case for case in explanations if case not in set(chosen)]
     rows = [row for row in summary.rows if row.tests]
+    measured = fluency.sections(folder.path)
     conclusive = summary.headline is not None  # the suite's sections are the findings, not the results
     page = environment().get_template("report.html.jinja")
     return page.render(
@@ -39,7 +40,7 @@ def render(folder: RunFolder, summary: Summary, limit: int = MAX_CARDS) -> str:
         table=results.table(rows),
         caption=results.CAPTION,
         findings=summary.sections if conclusive else groups.sections(summary),
-        appended=() if conclusive else (*orders.sections(summary), *summary.sections),
+        appended=measured if conclusive else (*orders.sections(summary), *summary.sections, *measured),
         headline=wording.headline(summary),
         missing=[*filter(None, [wording.chosen(summary)]), *incomplete.missing(summary)],
         notes=wording.notes(summary),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from harness.report import groups, incomplete, orders, results, wording
 from harness.report.cells import written
@@ -13,12 +13,15 @@ from harness.sections import Section, Table
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|#~])")
 
 
-def render(summary: Summary) -> str:
-    """Return the report: headline, what is missing, notes, results, sections."""
-    return "\n\n".join(_blocks(summary)) + "\n"
+def render(summary: Summary, measured: Sequence[Section] = ()) -> str:
+    """Return the report: headline, what is missing, notes, results, sections.
+
+    ``measured`` are sections of what was measured after the run.
+    """
+    return "\n\n".join(_blocks(summary, measured)) + "\n"
 
 
-def _blocks(summary: Summary) -> Iterator[str]:
+def _blocks(summary: Summary, measured: Sequence[Section]) -> Iterator[str]:
     yield f"# What changes the answers of {escaped(summary.model)}"
     yield escaped(f"Task {summary.task}, suite {summary.suite}: {wording.made_of(summary)}.")
     missing = [*filter(None, [wording.chosen(summary)]), *incomplete.missing(summary)]
@@ -34,6 +37,8 @@ def _blocks(summary: Summary) -> Iterator[str]:
     )
     conclusive = summary.headline is not None  # the suite's sections are the findings, not the results
     yield from (*sections, *tables) if conclusive else (*found, *tables, *by_order, *sections)
+    for section in measured:
+        yield from _section(section)
 
 
 def _section(section: Section) -> Iterator[str]:

@@ -16,12 +16,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tenacity import wait_none
 
+from harness import tables
 from harness.cli.fluency import command
-from harness.core import Case, Failure
+from harness.core import Case, Failure, Role, Status, Substitution, Verdict
 from harness.errors import ConfigError, EndpointError, HarnessError, RunError, Transient
 from harness.folder import RunFolder
 from harness.models.endpoint_likelihood import PROBE
 from harness.plugins import Measure, Score
+from harness.report import fluency as report
 from harness.report.fluency import Contrast, Fluency, Kind, Mean, Texts
 from harness.studies import fluency, sampling
 from harness.studies.fluency import figures
@@ -119,6 +121,64 @@ def test_each_kind_has_its_mean_and_each_mutant_its_own_original(tmp_path: Path)
     assert made.valid_less_discarded is not None
     assert made.valid_less_discarded.mean == pytest.approx(-6 / 5 + 8 / 6)
     assert json.loads((tmp_path / "fluency.json").read_text(encoding="utf-8")) == made.to_json()
+
+
+def judged(path: Path) -> RunFolder:
+    """A run of three texts: the longer of the mutants change the answer, in two of the texts."""
+    run = RunFolder(path)
+    run.open("", {"of": "a test"})
+    rows: list[tuple[Case, Status | None]] = []
+    for name, statuses in {
+        "a": ("biased", "benign"),
+        "b": ("benign", "biased"),
+        "c": ("benign", "benign"),
+    }.items():
+        rows.append((Case(f"{name}#0", name, name, "original", f"{name} b c d"), None))
+        for order, status in enumerate(statuses, 1):
+            changes = tuple(Substitution(kind, "c", "C") for kind in ("race", "gender")[:order])
+            odd = " ".join(["C"] * (2 if status == "biased" else 1))
+            role: Role = "atomic" if order == 1 else "intersectional"
+            rows.append((Case(f"{name}#{order}", name, name, role, f"{name} {order} {odd}", changes), status))
+    list(run.keep_chunk(0, [case for case, _ in rows]))
+    run.finish()
+    with run.parts("verdicts") as verdicts:
+        for case, found in rows:
+            if found is not None:
+                verdict = Verdict(case.id, "star", found, None, case.attributes)
+                verdicts.add(tables.verdict_row(verdict, case))
+    run.merge("verdicts")
+    return run
+
+
+def test_scores_stand_by_whether_the_answer_changed(tmp_path: Path) -> None:
+    """By hand: a word scores -1, one in capitals -2, so a text of the originals has a mean of -1."""
+    made = measured(judged(tmp_path), Words(by_length))
+    originals, atomic, together = made.by_verdict
+    assert [row.order for row in made.by_verdict] == [0, 1, 2]
+    assert (originals.changed.n, originals.unchanged.n) == (2, 1)
+    assert (originals.changed.mean, originals.contrast.mean) == (-1.0, 0.0)
+    for row_ in (atomic, together):
+        assert (row_.changed.n, row_.unchanged.n) == (1, 2)
+        assert row_.changed.mean == pytest.approx(-6 / 4)
+        assert row_.unchanged.mean == pytest.approx(-4 / 3)
+        assert row_.changed_difference is not None
+        assert row_.changed_difference.mean == pytest.approx(-1 / 2)
+        assert row_.contrast.mean == pytest.approx(-1 / 2 + 1 / 3)
+        assert row_.contrast.ci95 is None  # a single text changed
+    [section] = report.sections(tmp_path)
+    assert section.table is not None
+    assert [cells[:3] for cells in section.table.rows][:3] == [
+        ["originals", "changed", 2],
+        ["originals", "not changed", 1],
+        ["mutants of 1 attribute", "changed", 1],
+    ]
+    assert "mutants of 2 attributes: answer changed -1.5000" in "\n".join(report.lines(made))
+
+
+def test_cases_that_nobody_was_asked_about_have_no_verdict(tmp_path: Path) -> None:
+    made = measured(folder(tmp_path, cases()), Words(by_length))
+    assert made.by_verdict == ()
+    assert report.sections(tmp_path) == []
 
 
 def test_a_text_is_asked_once_by_each_scorer(tmp_path: Path) -> None:

@@ -14,12 +14,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from tenacity.wait import wait_base
 
 from harness import files
-from harness.core import Failure
+from harness.core import Failure, Status
 from harness.errors import EndpointError, Transient
 from harness.folder import RunFolder
 from harness.plugins import Score, Scorer
 from harness.progress import Progress, unwatched
-from harness.report.fluency import SCHEMA, Fluency, Judge, Texts
+from harness.report.fluency import NAME, SCHEMA, Fluency, Judge, Texts
 from harness.retrying import BACK_OFF, Losses, Policy
 from harness.studies.fluency import figures, sample
 from harness.studies.fluency.sample import Sample
@@ -59,10 +59,42 @@ async def measure(
         texts=Texts(scored=len(scores) - reused, kept=reused, retried=asking.retried),
         kinds=tuple(figures.rows(chosen, scores, seed)),
         valid_less_discarded=figures.valid_less_discarded(chosen, scores, seed),
+        by_verdict=tuple(figures.by_verdict(chosen, scores, statuses(folder), seed)),
     )
     text = json.dumps(fluency.to_json(), indent=2, ensure_ascii=False)
-    files.write(folder.path / "fluency.json", f"{text}\n")
+    files.write(folder.path / NAME, f"{text}\n")
     return fluency
+
+
+def statuses(folder: RunFolder) -> dict[str, Status]:
+    """Return the verdicts on mutants, by case, and on originals: whether any mutant changes the answer.
+
+    An original without such a mutant is left out where a mutant lacks its answer. Empty if the cases were
+    made, but not asked about.
+    """
+    import polars as pl
+
+    if not (folder.path / "verdicts.parquet").exists():
+        return {}
+    status = pl.col("status")
+    groups = folder.scan("cases").select("id", "group", "role")
+    judged = folder.scan("verdicts").filter(pl.col("relation") == "star").select("case", "status")
+    of_groups = (
+        judged.join(groups, left_on="case", right_on="id")
+        .group_by("group")
+        .agg(
+            pl.when((status == "biased").any())
+            .then(pl.lit("biased"))
+            .when((status == "benign").all())
+            .then(pl.lit("benign"))
+            .otherwise(pl.lit("undetermined"))
+            .first()
+            .alias("status")
+        )
+        .join(groups.filter(pl.col("role") == "original"), on="group")
+        .select(case="id", status="status")
+    )
+    return dict(pl.concat([judged, of_groups]).collect().iter_rows())
 
 
 async def _scores(

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.core import Case, Failure
+from harness.core import Case, Failure, Status
 from harness.plugins import Score
-from harness.report.fluency import Contrast, Kind, Mean
+from harness.report.fluency import ByVerdict, Contrast, Kind, Mean
 from harness.statistics import cluster_bootstrap, clustered_rate_difference
 from harness.studies.fluency.sample import Sample
 from harness.studies.sampling import DISCARDED, ORIGINAL, VALID
@@ -125,3 +125,33 @@ def valid_less_discarded(sample: Sample, scores: Scores, seed: int) -> Contrast 
         return None
     valid, discarded = (differences(sample.by_kind[kind], sample, scores) for kind in (VALID, DISCARDED))
     return contrast(valid, discarded, seed)
+
+
+def by_verdict(
+    sample: Sample, scores: Scores, statuses: Mapping[str, Status], seed: int
+) -> Iterator[ByVerdict]:
+    """Yield the scores of originals and of mutants of each order, by whether the answer changed.
+
+    ``statuses`` are the verdicts on mutants, by case, and on originals: biased if any of their mutants is,
+    benign if all are (HINTER, RQ2).
+    """
+    by_order: dict[int, list[Case]] = {}
+    for kind in (ORIGINAL, VALID):
+        for case in sample.by_kind.get(kind, ()):
+            by_order.setdefault(0 if kind == ORIGINAL else len(case.substitutions), []).append(case)
+    for order, cases in sorted(by_order.items()):
+        changed, unchanged = (
+            [case for case in cases if statuses.get(case.id) == status] for status in ("biased", "benign")
+        )
+        if changed or unchanged:
+            first, second = _values(changed, scores), _values(unchanged, scores)
+            beside = (differences(changed, sample, scores), differences(unchanged, sample, scores))
+            compared = beside if order else (first, second)
+            yield ByVerdict(
+                order=order,
+                changed=mean(first, seed),
+                unchanged=mean(second, seed),
+                changed_difference=mean(beside[0], seed) if order else None,
+                unchanged_difference=mean(beside[1], seed) if order else None,
+                contrast=contrast(*compared, seed),
+            )
