@@ -128,11 +128,12 @@ def judged(path: Path) -> RunFolder:
     run = RunFolder(path)
     run.open("", {"of": "a test"})
     rows: list[tuple[Case, Status | None]] = []
-    for name, statuses in {
+    planned: dict[str, Sequence[Status]] = {
         "a": ("biased", "benign"),
         "b": ("benign", "biased"),
         "c": ("benign", "benign"),
-    }.items():
+    }
+    for name, statuses in planned.items():
         rows.append((Case(f"{name}#0", name, name, "original", f"{name} b c d"), None))
         for order, status in enumerate(statuses, 1):
             changes = tuple(Substitution(kind, "c", "C") for kind in ("race", "gender")[:order])
