@@ -13,8 +13,9 @@ AGAIN = "Run the same command again to resume where it stopped."
 
 def stopped(summary: Summary) -> bool:
     """Return whether the run ended before its last document, so that its counts cover only a part."""
-    partial = summary.status == "partial" and (summary.stopped is not None or not summary.answers.failed)
-    return summary.status == "interrupted" or partial
+    if summary.status == "partial" and summary.documents.judged is None:  # a summary of an earlier version
+        return not summary.answers.failed
+    return summary.status == "interrupted" or summary.stopped is not None
 
 
 def caution(summary: Summary) -> Caution | None:
@@ -23,8 +24,8 @@ def caution(summary: Summary) -> Caution | None:
         return None
     if not stopped(summary):
         text = (
-            "Some requests failed permanently, so this run is partial. Run the same command again to retry"
-            " only those."
+            "This run is partial: some requests failed permanently or were filtered. Run the same command"
+            " again to retry only those."
         )
         return Caution(code="failed-requests", text=text)
     interrupted = summary.status == "interrupted"

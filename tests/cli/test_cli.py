@@ -435,4 +435,7 @@ def test_a_partial_run_is_exit_3(work: Path, hinter: Hinter) -> None:
             "--json",
         )
         assert done.returncode == 3
-        assert json.loads(done.stdout)["answers"]["filtered"] > 0
+        summary = json.loads(done.stdout)
+        assert summary["answers"]["filtered"] > 0
+        assert summary["cautions"][0]["code"] == "failed-requests"
+        assert " ".join(done.stderr.split()).count(summary["cautions"][0]["text"]) == 1

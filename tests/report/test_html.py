@@ -446,8 +446,8 @@ def test_headline_says_why_there_is_nothing(make: Maker, rows: Sequence[Row], ex
 
 def test_a_run_stopped_early_is_not_taken_for_one_without_terms(make: Maker) -> None:
     folder = make([])
-    for status in ("interrupted", "partial"):
-        summary = changed(figures_of(folder), status=status)
+    for status, stopped in (("interrupted", None), ("partial", "the budget of 5 requests is used up")):
+        summary = changed(figures_of(folder), status=status, stopped=stopped)
         assert wording.headline(summary) == "The run stopped before any test was judged."
         assert "to resume where it stopped" in incomplete.missing(summary)[0]
 
