@@ -92,12 +92,13 @@ def _answer(
     values = outcomes.values(labels, score)
     if values is None:
         return None
-    whole = None if labels is None else frozenset(labels)
     had = {name: value for name, value in zip(outcomes.names, values, strict=True) if value}
+    whole = None if labels is None else frozenset(labels)
+    compared = whole if outcomes.partial else None
     if gold is None or whole is None:
-        return Answer(had, log_odds, labels=whole)
+        return Answer(had, log_odds, labels=compared)
     good = outcomes.favourable
-    return Answer(had, log_odds, whole == gold, bool(gold & set(good)) if good else None, whole)
+    return Answer(had, log_odds, whole == gold, bool(gold & set(good)) if good else None, compared)
 
 
 def find(counted: Tally, outcomes: Outcomes, others: int = 0) -> Findings:
@@ -119,7 +120,7 @@ def find(counted: Tally, outcomes: Outcomes, others: int = 0) -> Findings:
         contrasts += made[1]
     meeting = tuple(_intersections(counted, names, families))
     drift = tuple(_drift(counted, names))
-    changes = tuple(_changes(counted)) if outcomes.partial else ()
+    changes = tuple(_changes(counted))
     return Findings(tuple(groups), changes, tuple(contrasts), meeting, drift, families - others)
 
 

@@ -19,8 +19,8 @@ LOG_ODDS = "log-odds"
 class Answer:
     """An answer that was read: the value of each outcome, and the log-odds of a favourable one if known.
 
-    ``labels`` is the whole answer, None for a score. ``right`` tells whether it equals the gold labels of its
-    original, ``expected`` whether these are favourable; None without gold labels.
+    ``labels`` is the whole answer, None where one outcome tells it. ``right`` tells whether it equals the
+    gold labels of its original, ``expected`` whether these are favourable; None without gold labels.
     """
 
     values: Mapping[str, float]
@@ -205,11 +205,14 @@ class Tally:
                         (pairs.more if after > before else pairs.less)[name] += 1
 
     def _change(self, place: Place, first: Sequence[Answer], second: Sequence[Answer]) -> None:
+        if first[0].labels is None:  # a score, or an answer that one outcome tells wholly
+            return
         changes = self.changes[place.attribute]
         changes.pairs[place.document] += len(first) * len(second)
-        changes.changed[place.document] += sum(
-            left.labels != right.labels for left in first for right in second
-        )
+        for left in first:
+            for right in second:
+                if left.labels != right.labels:
+                    changes.changed[place.document] += 1
 
     def _judge(self, key: tuple[str, str], answers: Sequence[Answer]) -> None:
         quality = self.quality[key]

@@ -99,7 +99,11 @@ def labels_of_example(asked: Case) -> str:
 )
 def test_of_several_labels_the_sets_are_compared(outcomes: Outcomes) -> None:
     of = run([each for text in "abc" for each in family(text)], labels_of_example)
-    body, gender = find(tally(of, outcomes), outcomes, 1).changes
+    found = find(tally(of, outcomes), outcomes, 1)
+    body, gender = found.changes
+    for change in (body, gender):
+        rows = [row for row in found.contrasts if row.attribute == change.attribute]
+        assert change.pairs.of == sum({(row.source, row.target): row.pairs for row in rows}.values())
     assert (body.attribute, gender.attribute) == ("body", "gender")
     assert (gender.pairs.count, gender.pairs.of, gender.pairs.rate) == (3, 6, 0.5)
     assert (gender.originals.count, gender.originals.of) == (2, 3)
