@@ -237,7 +237,8 @@ def intervals(contributions: Sequence[Contributions]) -> list[Interval | None]:
 class Chances:
     """The p of no effect of each estimate, and the same corrected for all of them.
 
-    ``critical`` is the statistic that is significant at ``level`` in the corrected test.
+    ``critical`` is the statistic that is significant at ``level`` in the corrected test, at least that of a
+    single test: where nothing differs, flips say nothing.
     """
 
     alone: list[float]
@@ -266,7 +267,7 @@ def chances(contributions: Sequence[Contributions], level: float = 0.05, seed: i
     return Chances(
         [extreme(drawn[:, column], value, sampled) for column, value in enumerate(observed.tolist())],
         [extreme(largest, value, sampled) for value in observed.tolist()],
-        float(np.quantile(largest, 1 - level)),
+        max(float(np.quantile(largest, 1 - level)), NormalDist().inv_cdf(1 - level / 2)),
     )
 
 
