@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from harness import tables as rows_of
 from harness.core import Case, Tables
-from harness.findings.estimation import Contributions, Differences, chances, estimates, intervals
+from harness.findings.estimation import Contributions, Differences, chances, estimates, intervals, signed
 from harness.findings.outcomes import Outcomes
 from harness.findings.records import Contrast, Drift, Group, Intersection
 from harness.findings.tally import LOG_ODDS, Answer, Compared, Tally, Two
@@ -258,13 +258,6 @@ class _Attribute:
                 if len(mine.counts) >= COMPARABLE * own and best > 0:
                     ratios.append(_mean(mine, name) / best)
         return min(ratios, default=None)
-
-
-def signed(interval: Interval | None, sign: float) -> Interval | None:
-    """Return an interval of a value that is multiplied by ``sign``."""
-    if interval is None or sign > 0:
-        return interval
-    return (-interval[1], -interval[0])
 
 
 def _mean(rates: Differences, name: str) -> float:

@@ -233,6 +233,13 @@ def intervals(contributions: Sequence[Contributions]) -> list[Interval | None]:
     return found
 
 
+def signed(interval: Interval | None, sign: float) -> Interval | None:
+    """Return the interval of a value that is multiplied by ``sign``, 1 or -1."""
+    if interval is None or sign > 0:
+        return interval
+    return (-interval[1], -interval[0])
+
+
 @dataclass(frozen=True, slots=True)
 class Chances:
     """The p of no effect of each estimate, and the same corrected for all of them.

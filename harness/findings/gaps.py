@@ -15,7 +15,8 @@ from pydantic import Field
 
 from harness.blocks import Block, Interval
 from harness.core import Case, Tables
-from harness.findings.build import Claim, answer_of, claims_of, estimates_of, grouped, replies, signed
+from harness.findings.build import Claim, answer_of, claims_of, estimates_of, grouped, replies
+from harness.findings.estimation import signed
 from harness.findings.outcomes import Outcomes
 from harness.findings.records import Contrast, Corrected, P, Resampled, RestsOn
 from harness.findings.tally import LOG_ODDS, Answer, Tally, Two, combined
