@@ -93,8 +93,7 @@ def _run(path: Path, name: str) -> Run:
     figures = summary.read(folder.summary)
     if not (path / "verdicts.parquet").is_file():
         raise RunError(f"{path} has no verdicts.parquet: run the same command again to restore it")
-    outcomes = _outcomes(path) if figures.contrasts else None
-    return Run(name, figures, folder.scan("verdicts"), folder, outcomes)
+    return Run(name, figures, folder.scan("verdicts"), folder, _outcomes(path))
 
 
 def _outcomes(path: Path) -> Outcomes | None:

@@ -62,18 +62,17 @@ class Shared(Block):
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A run to compare, with the contrasts that it reports; ``outcomes`` is None if they are not known."""
+    """A run to compare, with the contrasts that it reports.
+
+    ``outcomes`` is None if they are not known; ``chosen`` tells that its cases were chosen by its answers.
+    """
 
     name: str
     suite: str
     tables: Tables
     outcomes: Outcomes | None
     contrasts: Sequence[Contrast]
-
-    @property
-    def reported(self) -> frozenset[str]:
-        """The outcomes of the contrasts."""
-        return frozenset(row.outcome for row in self.contrasts)
+    chosen: bool = False
 
 
 Directions = Mapping[tuple[str, frozenset[str]], tuple[str, str]]
@@ -143,10 +142,9 @@ class _Reader:
     def against(self, other: Side, texts: dict[str, int]) -> _Pair:
         """Return the differences of another run from this one; ``texts`` numbers the texts of all runs."""
         side = self._side
-        outcomes = other.outcomes.names if other.outcomes else ()
-        names = [name for name in outcomes if name in side.reported and name in other.reported]
+        names = _names(side, other)
         counted = Tally(texts=texts)
-        reason = _reason(side, other, names)
+        reason = _reason(side, other)
         answers: Mapping[str, Answer] = {}
         documents: set[str] = set()
         if reason is None and side.outcomes is not None:
@@ -161,21 +159,29 @@ class _Reader:
         found = Shared(
             first=side.name, second=other.name, texts=len(documents), cases=len(answers), reason=reason
         )
-        return _Pair(found, counted, tuple(names))
+        return _Pair(found, counted, names)
 
 
-def _reason(first: Side, second: Side, names: Sequence[str]) -> str | None:
+def _names(first: Side, second: Side) -> tuple[str, ...]:
+    """Return the outcomes to compare: all, but of many labels only those that either run reports."""
+    if first.outcomes is None or first.outcomes.directed:
+        return first.outcomes.names if first.outcomes else ()
+    reported = {row.outcome for side in (first, second) for row in side.contrasts}
+    return tuple(name for name in first.outcomes.names if name in reported)
+
+
+def _reason(first: Side, second: Side) -> str | None:
     """Return why two runs cannot be compared, as far as this is known without their answers."""
     if first.suite != second.suite:
         return "their suites differ"
-    without = [side.name for side in (first, second) if not side.reported]
-    if without:
-        return f"{' and '.join(without)} compared no two groups"
+    chosen = [side.name for side in (first, second) if side.chosen]
+    if chosen:
+        return f"the cases of {' and '.join(chosen)} were chosen by the answers"
+    if not first.contrasts and not second.contrasts:
+        return "they compared no two groups"
     if first.outcomes is None or second.outcomes is None:
         return "their task cannot be loaded"
-    if first.outcomes != second.outcomes:
-        return "they count different answers as favourable"
-    return None if names else "they have no outcome in common"
+    return None if first.outcomes == second.outcomes else "they count different answers as favourable"
 
 
 def _nothing(answers: Mapping[str, Answer], counted: Tally) -> str | None:

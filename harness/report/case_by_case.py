@@ -20,17 +20,19 @@ def sections(pairs: Sequence[Paired]) -> list[Section]:
     """Return the table of the cases that two runs judged; none without any."""
     if not pairs:
         return []
-    columns: list[str | Column] = ["changed", "cases", Column("both biased", page_only=True)]
+    several = len({(row.first, row.second) for row in pairs}) > 1
+    columns: list[str | Column] = ["changed", *(["first", "second"] if several else [])]
+    columns += ["cases", Column("both biased", page_only=True)]
     columns += ["only first", "only second", Column("neither", page_only=True), Column("p", page_only=True)]
     columns += [
         "p, Holm",
         Column("p, by original", page_only=True),
         Column("by original, Holm", "by original"),
     ]
-    several = len({(row.first, row.second) for row in pairs}) > 1
     rows: list[list[Cell]] = [
         [
-            " + ".join(row.attributes) + (f": {row.first}, {row.second}" if several else ""),
+            " + ".join(row.attributes),
+            *((row.first, row.second) if several else ()),
             *(row.cases, row.both, row.only_first, row.only_second, row.neither),
             *(f"{p:.2g}" for p in (row.p, row.p_holm, row.p_by_original, row.p_by_original_holm)),
         ]

@@ -73,7 +73,7 @@ def _headline(
     differences: Sequence[gaps.Gap],
     pairs: Sequence[Paired],
 ) -> str:
-    """Return the finding about groups, or where it tells no difference, or there is none, that about cases."""
+    """Return the finding about groups; where it tells no difference, or there is none, that about cases."""
     about_groups = standings.headline(runs, shared, differences)
     if not about_groups:
         return case_by_case.headline(runs, pairs)
@@ -90,7 +90,9 @@ def _of(run: Run) -> gaps.Side | None:
     """Return a run as a side of gaps; None without its tables."""
     if run.tables is None:
         return None
-    return gaps.Side(run.name, run.summary.suite, run.tables, run.outcomes, run.summary.contrasts)
+    summary = run.summary
+    chosen = summary.adaptive is not None
+    return gaps.Side(run.name, summary.suite, run.tables, run.outcomes, summary.contrasts, chosen)
 
 
 def _models(runs: Sequence[Run]) -> Section:

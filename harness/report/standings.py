@@ -76,15 +76,17 @@ def _silent(runs: Sequence[Run], lead: About | None) -> Iterator[str]:
     """Yield that no group stands out in some runs, and what would have been found in them."""
     constant = [run for run in runs if any(c.code == "constant-answers" for c in run.summary.cautions)]
     others = [run for run in runs if run not in constant]
+    parts = []
     if others:
         rows = [row for run in others if (row := _measured(run, lead)) is not None]
         known = [row.detectable for row in rows if row.detectable is not None and row.detectable < 1]
-        names = listed(run.name for run in others)
-        yield f"{names}: {nobody(others[0].summary)}{_found_from(rows[0], known) if known else ''}."
+        found = _found_from(rows[0], known) if known else ""
+        parts.append(f"{listed(run.name for run in others)}: {nobody(others[0].summary)}{found}")
     if constant:
-        gives = "gives" if len(constant) == 1 else "give"
         names = listed(run.name for run in constant)
-        yield f"{names} {gives} the same answer to every text, so that nothing can be found."
+        parts.append(f"{names}: the same answer to every text, so that nothing can be found")
+    if parts:
+        yield f"{'; '.join(parts)}."
 
 
 def _found_from(row: Contrast, known: Sequence[float]) -> str:
@@ -115,26 +117,27 @@ def _differences(
         yield f"Their effects are not compared text by text: {listed(map(str, reasons))}."
         return
     certain = [row for row in gaps if sure(row)]
-    if len(pairs) > 1:
-        differing = {(row.first, row.second) for row in certain}
-        differ = "differs" if len(differing) == 1 else "differ"
-        yield (
-            f"Of {len(pairs):,} pairs of runs on the same texts, {len(differing) or 'none'} {differ} by more"
-            " than chance in some contrast."
-        )
     about = next(iter(leads), None)
     of_lead = [row for row in gaps if about is not None and _about(row, about)]
     surest = min(certain, key=lambda row: (row not in of_lead, -abs(row.difference)), default=None)
-    if surest is not None:
-        yield _gap(surest, about)
-    elif len(pairs) == 1 and of_lead:
+    if len(pairs) > 1:
+        differing = len({(row.first, row.second) for row in certain})
+        differ = "differs" if differing == 1 else "differ"
+        yield (
+            f"{str(differing) if differing else 'None'} of {counted(len(pairs), 'pair')} of runs on the same"
+            f" texts {differ} by more than chance{'.' if surest is None else ': ' + _gap(surest, about)}"
+        )
+    elif surest is not None:
+        sentence = _gap(surest, about)
+        yield sentence[:1].upper() + sentence[1:]
+    elif of_lead:
         low, high = (100 * bound for bound in of_lead[0].ci95 or (0.0, 0.0))
         yield (
             f"That they differ is not shown: {of_lead[0].second} minus {of_lead[0].first} is"
             f" {100 * of_lead[0].difference:+.1f} points (95 % interval {low:+.1f} to {high:+.1f} points;"
             f" {counted(of_lead[0].texts, 'text')})."
         )
-    elif len(pairs) == 1:
+    else:
         yield "That they differ in any contrast of groups is not shown."
 
 
@@ -147,6 +150,6 @@ def _gap(row: Gap, about: About | None) -> str:
     worse, other = (row.second, row.first) if toward < 0 else (row.first, row.second)
     size = magnitude(row.difference, row.ci95)
     return (
-        f"From {high} to {low}, {row.outcome} falls by {size} more in {worse} than in {other}"
+        f"from {high} to {low}, {row.outcome} falls by {size} more in {worse} than in {other}"
         f" ({row.attribute}; corrected p {chance(row.p_holm or 0.0)}, {counted(row.texts, 'text')} of both)."
     )
