@@ -64,12 +64,18 @@ def _worse(leads: Mapping[About, Sequence[tuple[Run, Contrast]]]) -> Iterator[st
 
 
 def _sizes(rows: Sequence[Contrast]) -> str:
-    """Return ``30.1 and 12.0 points``, or the range of more."""
-    sizes = [percent(abs(row.effect), "") for row in rows]
-    if len(sizes) > NAMED:
-        least, most = (edge(abs(row.effect) for row in rows) for edge in (min, max))
-        return f"{percent(least, '')} to {percent(most, POINTS)}"
-    return f"{listed(sizes)}{POINTS}"
+    """Return ``30.1 and 12.0 points``, or of more than two ``3.2 to 30.1 points``."""
+    effects = [abs(row.effect) for row in rows]
+    return (
+        _range(effects)
+        if len(effects) > NAMED
+        else f"{listed(percent(size, '') for size in effects)}{POINTS}"
+    )
+
+
+def _range(sizes: Sequence[float]) -> str:
+    least, most = percent(min(sizes), ""), percent(max(sizes), "")
+    return f"{least}{POINTS}" if least == most else f"{least} to {most}{POINTS}"
 
 
 def _silent(runs: Sequence[Run], lead: About | None) -> Iterator[str]:
@@ -80,19 +86,14 @@ def _silent(runs: Sequence[Run], lead: About | None) -> Iterator[str]:
     if others:
         rows = [row for run in others if (row := _measured(run, lead)) is not None]
         known = [row.detectable for row in rows if row.detectable is not None and row.detectable < 1]
-        found = _found_from(rows[0], known) if known else ""
+        groups = f"between {rows[0].source} and {rows[0].target}" if rows else ""
+        found = f" ({_range(known)} {groups} would have been found)" if known else ""
         parts.append(f"{listed(run.name for run in others)}: {nobody(others[0].summary)}{found}")
     if constant:
         names = listed(run.name for run in constant)
         parts.append(f"{names}: the same answer to every text, so that nothing can be found")
     if parts:
         yield f"{'; '.join(parts)}."
-
-
-def _found_from(row: Contrast, known: Sequence[float]) -> str:
-    least, most = percent(min(known), ""), percent(max(known), "")
-    size = f"{least}{POINTS}" if least == most else f"{least} to {most}{POINTS}"
-    return f" ({size} between {row.source} and {row.target} would have been found)"
 
 
 def _measured(run: Run, lead: About | None) -> Contrast | None:
