@@ -96,6 +96,7 @@ def _of(run: Run) -> gaps.Side | None:
 
 
 def _models(runs: Sequence[Run]) -> Section:
+    measured = any(run.summary.noise.rate is not None for run in runs)
     rows: list[list[Cell]] = []
     for name, summary in ((run.name, run.summary) for run in runs):
         accuracy, noise = summary.accuracy, summary.noise
@@ -107,21 +108,18 @@ def _models(runs: Sequence[Run]) -> Section:
                 summary.suite,
                 summary.answers.read,
                 _share(accuracy.rate, accuracy.ci95) if accuracy else None,
-                _share(noise.rate, noise.ci95),
+                *([_share(noise.rate, noise.ci95)] if measured else []),
             ]
         )
-    suites = {run.summary.suite for run in runs}
-    columns: list[str | Column] = [
-        "run",
-        "model",
-        Column("task", page_only=True),
-        Column("suite", page_only=len(suites) == 1),
-        Column("answers read", "answers"),
-        "accuracy",
-        Column("self-flips", page_only=all(run.summary.noise.rate is None for run in runs)),
-    ]
+    columns: list[str | Column] = ["run", "model", Column("task", page_only=True)]
+    columns += [Column("suite", page_only=_one_suite(runs)), Column("answers read", "answers"), "accuracy"]
+    columns += ["self-flips"] if measured else []
     note = "Self-flips: how often a text gets a different answer when asked again; an en dash: not measured."
-    return Section("The runs", table=Table(columns, rows), notes=[note])
+    return Section("The runs", table=Table(columns, rows), notes=[note] if measured else [])
+
+
+def _one_suite(runs: Sequence[Run] | Sequence[Suited]) -> bool:
+    return len({run.suite if isinstance(run, Suited) else run.summary.suite for run in runs}) == 1
 
 
 def _rates(runs: Sequence[Run]) -> list[Section]:
@@ -154,8 +152,8 @@ def _bounds(row: ResultRow) -> Interval | None:
 def _suites(suites: Sequence[Suited]) -> Section:
     columns: list[str | Column] = [
         "run",
-        Column("suite", page_only=len({row.suite for row in suites}) == 1),
-        Column("groups", page_only=True),
+        Column("suite", page_only=_one_suite(suites)),
+        Column("groups", note="The texts or templates of the cases.", page_only=True),
         "cases",
         Column("tests", page_only=all(row.cases == row.tests for row in suites)),
         "biased",
@@ -177,8 +175,8 @@ def _suites(suites: Sequence[Suited]) -> Section:
         ]
         for row in suites
     ]
-    note = "Groups: the texts or templates of the cases. Tests of different suites are different units."
-    return Section("Cases and findings of each suite", table=Table(columns, rows), notes=[note])
+    notes = [] if _one_suite(suites) else ["Tests of different suites are different units."]
+    return Section("Cases and findings of each suite", table=Table(columns, rows), notes=notes)
 
 
 class _Kind(Block):

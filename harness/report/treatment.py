@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from harness.findings.gaps import Gap, Shared, directions
@@ -14,7 +14,7 @@ from harness.report.pairing import Run
 from harness.report.summary import ResultRow
 from harness.sections import Bar, Cell, Column, Plot, Section, Table, Worded
 
-Row = TypeVar("Row", Contrast, Group, ResultRow)
+Row = TypeVar("Row", Contrast, Group)
 Key = tuple[str, ...]
 Sides = Mapping[Key, Mapping[str, Row]]
 """Rows by what they are about, and by the name of their run."""
@@ -48,19 +48,23 @@ GAPS = (
 
 def sections(runs: Sequence[Run], shared: Sequence[Shared], gaps: Sequence[Gap]) -> list[Section]:
     """Return the sections of the findings of ``runs``, those that have rows; none where no run has any."""
+    found = [_found(run) for run in runs] if any(map(_said, runs)) else []
     if not any(run.summary.contrasts for run in runs):
-        return []
-    return [*map(_found, runs), *_contrasts(runs), *_gaps(shared, gaps), *_groups(runs), *_excess(runs)]
+        return found
+    return [*found, *_contrasts(runs), *_gaps(shared, gaps), *_groups(runs), *_excess(runs)]
+
+
+def _said(run: Run) -> str:
+    return run.summary.headline or (run.summary.finding.text if run.summary.finding else "")
 
 
 def _found(run: Run) -> Section:
     """Return what a run found, and its cautions."""
     summary = run.summary
-    said = summary.headline or (summary.finding.text if summary.finding else "")
     cautions = " ".join(caution.text for caution in summary.cautions)
     number = len(summary.cautions)
     notes = [f"{counted(number, 'caution')}: {cautions}"] if number else []
-    return Section(f"What {run.name} found", said or "It compared no two groups.", notes=notes)
+    return Section(f"What {run.name} found", _said(run) or "It compared no two groups.", notes=notes)
 
 
 def _contrasts(runs: Sequence[Run]) -> Iterator[Section]:
@@ -74,7 +78,7 @@ def _contrasts(runs: Sequence[Run]) -> Iterator[Section]:
                 row if forward else row.turned()
             )
     several = len({key[-1] for key in rows}) > 1
-    ordered = _ordered(rows, lambda row: row.effect, sure)
+    ordered = _ordered(rows)
     cells = [
         [*_named(key, several), *(_effect(of_run.get(run.name)) for run in runs)]
         for key, of_run in ordered[:MOST]
@@ -109,7 +113,7 @@ def _groups(runs: Sequence[Run]) -> Iterator[Section]:
     for run in runs:
         columns += [Column(f"{run.name}: effect", run.name), Column(f"{run.name}: rate", page_only=True)]
         columns += [Column(f"{run.name}: impact ratio", page_only=True)] if ratios else []
-    ordered = _ordered(rows, lambda row: row.effect, sure)
+    ordered = _ordered(rows)
     cells: list[list[Cell]] = []
     for key, of_run in ordered[:MOST]:
         line: list[Cell] = [*_named(key, several)]
@@ -164,7 +168,7 @@ def _gaps(shared: Sequence[Shared], gaps: Sequence[Gap]) -> Iterator[Section]:
     ]
     several = len({row.outcome for row in gaps}) > 1
     many = len(common) > 1
-    rows = sorted(gaps, key=lambda row: (not sure(row), -abs(row.difference)))
+    rows = sorted(gaps, key=lambda row: _rank([row], abs(row.difference)))
     columns = [
         *_head("from → to", several),
         *(["second − first"] if many else []),
@@ -194,16 +198,22 @@ def _bar(name: str, row: Contrast) -> Bar:
     return Bar(name, row.effect, low, high, int(sure(row)))
 
 
-def _ordered(
-    rows: Sides[Row], effect: Callable[[Row], float], certain: Callable[[Row], bool]
-) -> list[tuple[Key, Mapping[str, Row]]]:
-    """Return the rows to show first: those that are sure in a run, then those with the largest effects."""
+def _ordered(rows: Sides[Row]) -> list[tuple[Key, Mapping[str, Row]]]:
+    """Return the rows to show first."""
 
-    def order(item: tuple[Key, Mapping[str, Row]]) -> tuple[bool, float, Key]:
-        of_run = item[1].values()
-        return (not any(map(certain, of_run)), -max(abs(effect(row)) for row in of_run), item[0])
+    def order(item: tuple[Key, Mapping[str, Row]]) -> tuple[bool, float, float, Key]:
+        key, by_run = item
+        same = list(by_run.values())
+        return (*_rank(same, max(abs(row.effect) for row in same)), key)
 
     return sorted(rows.items(), key=order)
+
+
+def _rank(rows: Sequence[Contrast | Group | Gap], size: float) -> tuple[bool, float, float]:
+    """Rank rows that are sure in a run by their size, and the others by how little chance explains them."""
+    certain = any(map(sure, rows))
+    p = min((row.p for row in rows if row.p is not None and row.ci95 is not None), default=1.0)
+    return (not certain, 0.0 if certain else p, -size)
 
 
 def _head(name: str, several: bool) -> list[str | Column]:
