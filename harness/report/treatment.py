@@ -181,7 +181,7 @@ def _gaps(shared: Sequence[Shared], gaps: Sequence[Gap]) -> Iterator[Section]:
             *_named((row.attribute, row.source, row.target, row.outcome), several),
             *([f"{row.second} − {row.first}"] if many else []),
             row.texts,
-            points(row.difference, row.ci95),
+            _starred(row.difference, row.ci95),
             p_value(row.p_holm),
         ]
         for row in rows[:MOST]
@@ -200,13 +200,11 @@ def _bar(name: str, row: Contrast) -> Bar:
 
 def _ordered(rows: Sides[Row]) -> list[tuple[Key, Mapping[str, Row]]]:
     """Return the rows to show first."""
-
-    def order(item: tuple[Key, Mapping[str, Row]]) -> tuple[bool, float, float, Key]:
-        key, by_run = item
-        same = list(by_run.values())
-        return (*_rank(same, max(abs(row.effect) for row in same)), key)
-
-    return sorted(rows.items(), key=order)
+    ranks = {
+        key: _rank(list(by_run.values()), max(abs(row.effect) for row in by_run.values()))
+        for key, by_run in rows.items()
+    }
+    return sorted(rows.items(), key=lambda item: (ranks[item[0]], item[0]))
 
 
 def _rank(rows: Sequence[Contrast | Group | Gap], size: float) -> tuple[bool, float, float]:
@@ -237,7 +235,7 @@ def _over(row: ResultRow | None) -> Cell:
     return _starred(row.excess_over_control, row.excess_over_control_ci95, p is not None and p <= ALPHA)
 
 
-def _starred(value: float, interval: Sequence[float] | None, certain: bool) -> Worded:
+def _starred(value: float, interval: Sequence[float] | None, certain: bool = False) -> Worded:
     """Return ``-12.0* (-15.1 to -9.0)``; briefly the interval on a line of its own."""
     number, _, bounds = points(value, interval).partition(" ")
     number += "*" if certain else ""

@@ -166,6 +166,21 @@ def test_each_label_has_its_gap_where_none_is_favourable() -> None:
     assert effects == {"Sports": pytest.approx(-1.0), "Law": pytest.approx(1.0)}
 
 
+def test_log_odds_have_a_gap_of_their_own() -> None:
+    import polars as pl
+
+    def judged(answer: Callable[[Case], str]) -> Run:
+        of = run(many(12), answer)
+        odds = pl.when(pl.col("labels").list.contains("Positive")).then(3.0).otherwise(-1.0)
+        return Run({**of.frames, "answers": of.frames["answers"].with_columns(log_odds=odds)})
+
+    row = only(compared(side("fair", judged(even)), side("unfair", judged(rejects_women))))
+    assert row.shift == pytest.approx(4 * row.difference)
+    assert row.shift_ci95 is not None
+    assert row.shift_p_holm is not None
+    assert row.shift_p_holm <= 0.05
+
+
 def test_a_contrast_has_the_direction_of_the_first_run_that_reports_it() -> None:
     of = run(many(12), rejects_women)
     ahead = side("a", of)
