@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from itertools import product
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binomtest
+from scipy.stats import binomtest, hypergeom
 
 from harness.statistics import (
     Correction,
@@ -17,6 +18,7 @@ from harness.statistics import (
     clustered_rate_difference,
     detectable_in_errors,
     equal_rates,
+    exchange_test,
     f1,
     flip_test,
     mcnemar,
@@ -392,3 +394,33 @@ def test_intervals_of_few_clusters_hold_the_true_rate() -> None:
             low, high = rate_by_cluster(hits, [900] * clusters) or (1.0, 0.0)
             held += low <= 0.25 <= high
         assert held >= 190
+
+
+@pytest.mark.parametrize(
+    ("hits", "size", "other_hits", "other_size"), [(5, 9, 0, 4), (1, 30, 2, 3), (3, 5, 3, 5)]
+)
+def test_exchanging_within_one_stratum_is_the_hypergeometric_test(
+    hits: int, size: int, other_hits: int, other_size: int
+) -> None:
+    exact = hypergeom(size + other_size, hits + other_hits, size)
+    far = [a for a in range(size + 1) if abs(a - exact.mean()) >= abs(hits - exact.mean()) - 1e-9]
+    h, n, k, m = (np.array([float(side)]) for side in (hits, size, other_hits, other_size))
+    assert exchange_test(h, n, k, m) == pytest.approx(sum(exact.pmf(far)), abs=0.02)
+
+
+@pytest.mark.parametrize("strata", [60, 2000])  # by random draws, and by the normal limit
+def test_exchanging_holds_its_level_where_changes_are_rare(strata: int) -> None:
+    draw = np.random.default_rng(7)
+    below = 0
+    for _ in range(runs := 100):
+        n, m = draw.integers(1, 30, strata), draw.integers(1, 4, strata)
+        rates = draw.beta(1, 9, strata)  # texts differ
+        h, k = draw.binomial(n, rates), draw.binomial(m, rates)
+        below += exchange_test(h.astype(float), n.astype(float), k.astype(float), m.astype(float)) <= 0.05
+    low, high = wilson(below, runs) or (0.0, 1.0)
+    assert low <= 0.05 <= high
+
+
+def test_nothing_changed_is_no_evidence() -> None:
+    none, some = np.zeros(3), np.ones(3)
+    assert exchange_test(none, some, none, some) == 1.0

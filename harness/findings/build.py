@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING
 
 from harness import tables as rows_of
 from harness.core import Case, Tables
-from harness.findings.estimation import Contributions, Differences, chances, estimates, intervals, signed
+from harness.findings.estimation import (
+    Contributions,
+    Differences,
+    chances,
+    estimates,
+    intervals,
+    signed,
+    within,
+)
 from harness.findings.outcomes import Outcomes
 from harness.findings.records import Contrast, Drift, Group, Intersection
 from harness.findings.tally import LOG_ODDS, Answer, Compared, Tally, Two
@@ -212,7 +220,7 @@ class _Attribute:
             worse=worse,
             better=better,
             effect=sign * claim.estimate.value + 0.0,  # no negative zero
-            ci95=signed(claim.interval, sign),
+            ci95=within(signed(claim.interval, sign), 1.0),
             p=claim.p,
             p_holm=claim.p_holm,
             basis=claim.estimate.basis,
@@ -235,7 +243,7 @@ class _Attribute:
             originals=claim.estimate.texts,
             rate=_mean(rates, name),
             effect=claim.estimate.value,
-            ci95=claim.interval,
+            ci95=within(claim.interval, 1.0),
             p=claim.p,
             p_holm=claim.p_holm,
             basis=claim.estimate.basis,
@@ -289,9 +297,9 @@ def _intersections(counted: Tally, names: Sequence[str], families: int) -> Itera
                 pairs=counted.quadruples[key],
                 originals=claim.estimate.texts,
                 effect=effect[name][0].value,
-                effect_ci95=effect[name][1],
+                effect_ci95=within(effect[name][1], 1.0),
                 interaction=claim.estimate.value,
-                ci95=claim.interval,
+                ci95=within(claim.interval, 2.0),
                 p=claim.p,
                 p_holm=claim.p_holm,
                 basis=claim.estimate.basis,
@@ -313,5 +321,5 @@ def _drift(counted: Tally, names: Sequence[str]) -> Iterator[Drift]:
                 controls=sum(changes.outcomes.counts.values()),
                 originals=each.texts,
                 change=each.value,
-                ci95=interval,
+                ci95=within(interval, 1.0),
             )

@@ -240,6 +240,11 @@ def signed(interval: Interval | None, sign: float) -> Interval | None:
     return (-interval[1], -interval[0])
 
 
+def within(interval: Interval | None, most: float) -> Interval | None:
+    """Return ``interval`` without what a difference of shares cannot be."""
+    return None if interval is None else (max(interval[0], -most), min(interval[1], most))
+
+
 @dataclass(frozen=True, slots=True)
 class Chances:
     """The p of no effect of each estimate, and the same corrected for all of them.

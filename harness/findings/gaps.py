@@ -16,7 +16,7 @@ from pydantic import Field
 from harness.blocks import Block, Interval
 from harness.core import Case, Tables
 from harness.findings.build import Claim, answer_of, claims_of, estimates_of, grouped, replies
-from harness.findings.estimation import signed
+from harness.findings.estimation import signed, within
 from harness.findings.outcomes import Outcomes
 from harness.findings.records import Contrast, Corrected, P, Resampled, RestsOn
 from harness.findings.tally import LOG_ODDS, Answer, Tally, Two, combined
@@ -230,7 +230,7 @@ def _gap(pair: _Pair, two: Two, name: str, claim: Claim, odds: Claim | None, for
         second=pair.shared.second,
         texts=claim.estimate.texts,
         difference=sign * claim.estimate.value + 0.0,  # no negative zero
-        ci95=signed(claim.interval, sign),
+        ci95=within(signed(claim.interval, sign), 2.0),  # from 1 minus -1 to -1 minus 1
         p=claim.p,
         p_holm=claim.p_holm,
         basis=claim.estimate.basis,

@@ -73,6 +73,8 @@ class Mean:
     def of(cls, answers: Sequence[Answer | Mean]) -> Mean:
         """Return the mean of ``answers``, which must not be empty; log-odds only if all have them."""
         size = len(answers)
+        if size == 1:
+            return cls(answers[0].values, answers[0].log_odds)
         odds = [answer.log_odds for answer in answers if answer.log_odds is not None]
         values = {
             name: sum(answer.values.get(name, 0.0) for answer in answers) / size for name in _names(answers)
@@ -80,8 +82,14 @@ class Mean:
         return cls(values, sum(odds) / size if len(odds) == size else None)
 
     def minus(self, other: Mean) -> Mean:
-        """Return the difference of two means."""
-        return combined([(1.0, self), (-1.0, other)])
+        """Return the difference of two means; outcomes that do not differ may be left out."""
+        odds = None
+        if self.log_odds is not None and other.log_odds is not None:
+            odds = self.log_odds - other.log_odds
+        if self.values == other.values:
+            return Mean({}, odds)
+        names = {**self.values, **other.values}
+        return Mean({n: self.values.get(n, 0.0) - other.values.get(n, 0.0) for n in names}, odds)
 
 
 def combined(parts: Sequence[tuple[float, Mean | Answer]]) -> Mean:
@@ -178,6 +186,8 @@ class Tally:
         for left in first:
             for right in second:
                 pairs.number += 1
+                if left.values == right.values:
+                    continue
                 for name in _names((left, right)):
                     before, after = left.values.get(name, 0.0), right.values.get(name, 0.0)
                     if before != after:
@@ -231,4 +241,6 @@ def _mean_edits(every: Sequence[Mapping[str, float]]) -> dict[str, float]:
 
 
 def _less(edits: Mapping[str, float], others: Mapping[str, float]) -> dict[str, float]:
+    if edits == others:
+        return {}
     return _counted([*((n, kind) for kind, n in edits.items()), *((-n, kind) for kind, n in others.items())])

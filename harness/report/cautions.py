@@ -95,16 +95,24 @@ def of_summary(summary: Summary, served: Mapping[str, int], controls_asked: bool
             text=f"More than one model answered: {parts}. Differences between texts may be between models.",
         )
     if near := sum(row.near_ties or 0 for row in summary.results):
+        flips = sum(row.biased for row in tested if row.near_ties is not None)
         are = "is" if near == 1 else "are"
         yield Caution(
             code="near-ties",
-            text=f"{counted(near, 'flip')} {are} near a tie: one of the two answers was nearly tied.",
+            text=f"{count(near)} of {counted(flips, 'flip')} {are} near a tie: one of the two answers was"
+            " nearly tied.",
         )
     if controls_asked and tested and any(row.control_rate is None for row in tested):
         names = ", ".join(row.name for row in tested if row.control_rate is None)
         yield Caution(
             code="no-controls",
             text=f"No control mutants to compare with: {names}. What editing does by itself is not known.",
+        )
+    if summary.control is not None and summary.control.originals < FEW:
+        texts = counted(summary.control.originals, "text")
+        yield Caution(
+            code="few-controls",
+            text=f"Only {texts} with control mutants: what editing does by itself is known roughly.",
         )
     yield from _of_settings(summary)
 
