@@ -191,7 +191,9 @@ SYSTEMS: Mapping[str, tuple[System, float | None, str]] = {
     "2 points against women": (partial(against, 0.02), -0.02 * 0.96, "effect"),
     "5 points against women": (partial(against, 0.05), -0.05 * 0.96, "effect"),
     "10 points against women": (partial(against, 0.10), -0.10 * 0.96, "effect"),
+    "15 points against women": (partial(against, 0.15), -0.15 * 0.96, "effect"),
     "20 points against women": (partial(against, 0.20), -0.20 * 0.96, "effect"),
+    "25 points against women": (partial(against, 0.25), -0.25 * 0.96, "effect"),
     "a meeting, 30 points": (partial(meeting, 0.30), -0.30 * 0.96, "meeting"),
     "two single effects, 30 points": (partial(apart, 0.30), 0.0, "meeting"),
 }

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from harness.findings.outcomes import Outcomes
     from harness.plugins import ScoredSystem
     from harness.report.comparison import Comparison
     from harness.report.pairing import Run
@@ -92,7 +93,20 @@ def _run(path: Path, name: str) -> Run:
     figures = summary.read(folder.summary)
     if not (path / "verdicts.parquet").is_file():
         raise RunError(f"{path} has no verdicts.parquet: run the same command again to restore it")
-    return Run(name, figures, folder.scan("verdicts"))
+    return Run(name, figures, folder.scan("verdicts"), folder, _outcomes(path))
+
+
+def _outcomes(path: Path) -> Outcomes | None:
+    """Return the outcomes that a run's findings compare; None if its task is no longer there."""
+    from harness import config, registry
+    from harness.errors import HarnessError
+    from harness.findings.outcomes import Outcomes
+
+    try:
+        made = config.load(path / "run.toml")
+        return Outcomes.of(registry.task(made.task, made.task_options.values), made.favourable)
+    except HarnessError:
+        return None
 
 
 def names(paths: Sequence[Path]) -> list[str]:

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING
 
 from harness import tables as rows_of
 from harness.core import Case, Tables
-from harness.findings.estimation import Contributions, Differences, chances, estimates, intervals
+from harness.findings.estimation import (
+    Contributions,
+    Differences,
+    chances,
+    estimates,
+    intervals,
+    signed,
+    within,
+)
 from harness.findings.outcomes import Outcomes
 from harness.findings.records import Change, Contrast, Drift, Group, Intersection, Part
 from harness.findings.tally import LOG_ODDS, Answer, Compared, Tally, Two
@@ -21,6 +29,8 @@ WITHOUT_TEXT = ("id", "group", "document", "role", "valid", "reason", "substitut
 ALPHA = 0.05
 COMPARABLE = 0.5
 """The share of a group's texts that another group must share to be the measure of its impact ratio."""
+Reply = tuple[Sequence[str] | None, float | None, float | None]
+"""Labels, score and log-odds of an answer that was read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,32 +73,39 @@ def _groups(
     """Yield the valid cases of each group without their texts, their answers, and which are hidden."""
     import polars as pl
 
-    answered = tables.scan("answers").filter(pl.col("outcome") == "read")
-    answered = answered.select("case", "labels", "score", "log_odds")
-    read = {case: (labels, score, odds) for case, labels, score, odds in answered.collect().iter_rows()}
+    read = replies(tables)
     concealed = tables.scan("verdicts").filter(pl.col("hidden") == "yes").select("case").collect()
     hidden = set(concealed["case"].to_list())
-    cases = tables.scan("cases").filter("valid").select(WITHOUT_TEXT).collect()
-    found = (rows_of.case_of({**row, "text": ""}) for row in cases.iter_rows(named=True))
-    for _, group in groupby(found, key=lambda case: case.group):
-        members = list(group)
+    for members in grouped(tables):
         gold = next((case.expected for case in members if case.role == "original"), None)
         answers = {
             case.id: answer
             for case in members
-            if case.id in read and (answer := _answer(*read[case.id], outcomes, gold)) is not None
+            if case.id in read and (answer := answer_of(read[case.id], outcomes, gold)) is not None
         }
         yield members, answers, hidden
 
 
-def _answer(
-    labels: Sequence[str] | None,
-    score: float | None,
-    log_odds: float | None,
-    outcomes: Outcomes,
-    gold: frozenset[str] | None,
-) -> Answer | None:
+def grouped(tables: Tables) -> Iterator[Sequence[Case]]:
+    """Yield the valid cases of each group, without their texts."""
+    cases = tables.scan("cases").filter("valid").select(WITHOUT_TEXT).collect()
+    found = (rows_of.case_of({**row, "text": ""}) for row in cases.iter_rows(named=True))
+    for _, group in groupby(found, key=lambda case: case.group):
+        yield list(group)
+
+
+def replies(tables: Tables) -> dict[str, Reply]:
+    """Return the answers that were read, by case."""
+    import polars as pl
+
+    read = tables.scan("answers").filter(pl.col("outcome") == "read")
+    rows = read.select("case", "labels", "score", "log_odds").collect().iter_rows()
+    return {case: (labels, score, odds) for case, labels, score, odds in rows}
+
+
+def answer_of(reply: Reply, outcomes: Outcomes, gold: frozenset[str] | None = None) -> Answer | None:
     """Return an answer that was read; only the outcomes that it has are kept."""
+    labels, score, log_odds = reply
     values = outcomes.values(labels, score)
     if values is None:
         return None
@@ -148,7 +165,7 @@ def _varying(counted: Tally, outcomes: Outcomes) -> tuple[str, ...]:
     return tuple(name for name in outcomes.names if name in differing)
 
 
-def _claims(every: Sequence[Contributions], families: int) -> list[Claim]:
+def claims_of(every: Sequence[Contributions], families: int) -> list[Claim]:
     """Return the claims of one family."""
     if not every:
         return []
@@ -160,7 +177,7 @@ def _claims(every: Sequence[Contributions], families: int) -> list[Claim]:
     ]
 
 
-def _estimates(compared: Compared, names: Sequence[str], counted: Tally) -> dict[str, Contributions]:
+def estimates_of(compared: Compared, names: Sequence[str], counted: Tally) -> dict[str, Contributions]:
     """Return the estimate of each outcome, and of the log-odds where they are known."""
     outcomes = {kind: each.outcomes for kind, each in counted.controls.items()}
     odds = {kind: each.log_odds for kind, each in counted.controls.items() if each.log_odds.counts}
@@ -184,10 +201,10 @@ class _Attribute:
     def findings(self, families: int) -> tuple[list[Group], list[Contrast]]:
         """Return a row for each group and each two groups, and outcome."""
         counted = self._counted
-        of_twos = [_estimates(counted.contrasts[two], self._names, counted) for two in self._twos]
-        of_groups = [_estimates(counted.groups[key], self._names, counted) for key in self._groups]
+        of_twos = [estimates_of(counted.contrasts[two], self._names, counted) for two in self._twos]
+        of_groups = [estimates_of(counted.groups[key], self._names, counted) for key in self._groups]
         every = [estimate for found in (*of_twos, *of_groups) for estimate in found.values()]
-        claims = iter(_claims(every, families))
+        claims = iter(claims_of(every, families))
         claimed = [{name: next(claims) for name in found} for found in (*of_twos, *of_groups)]
         ahead, behind = claimed[: len(of_twos)], claimed[len(of_twos) :]
         contrasts = [
@@ -219,12 +236,12 @@ class _Attribute:
             worse=worse,
             better=better,
             effect=sign * claim.estimate.value + 0.0,  # no negative zero
-            ci95=_within(_signed(claim.interval, sign), 1.0),
+            ci95=within(signed(claim.interval, sign), 1.0),
             p=claim.p,
             p_holm=claim.p_holm,
             basis=claim.estimate.basis,
             shift=sign * odds.estimate.value if odds else None,
-            shift_ci95=_signed(odds.interval, sign) if odds else None,
+            shift_ci95=signed(odds.interval, sign) if odds else None,
             shift_p_holm=odds.p_holm if odds else None,
             detectable=claim.detectable,
         )
@@ -242,7 +259,7 @@ class _Attribute:
             originals=claim.estimate.texts,
             rate=_mean(rates, name),
             effect=claim.estimate.value,
-            ci95=_within(claim.interval, 1.0),
+            ci95=within(claim.interval, 1.0),
             p=claim.p,
             p_holm=claim.p_holm,
             basis=claim.estimate.basis,
@@ -267,17 +284,6 @@ class _Attribute:
         return min(ratios, default=None)
 
 
-def _signed(interval: Interval | None, sign: float) -> Interval | None:
-    if interval is None or sign > 0:
-        return interval
-    return (-interval[1], -interval[0])
-
-
-def _within(interval: Interval | None, most: float) -> Interval | None:
-    """Return ``interval`` without what a difference of shares cannot be."""
-    return None if interval is None else (max(interval[0], -most), min(interval[1], most))
-
-
 def _mean(rates: Differences, name: str) -> float:
     means = rates.means(name)
     return sum(means) / len(means)
@@ -290,9 +296,9 @@ def _share(part: int, whole: int) -> float | None:
 def _intersections(counted: Tally, names: Sequence[str], families: int) -> Iterator[Intersection]:
     """Yield a row for each two groups that meet, and outcome."""
     met = list(counted.interactions)
-    found = [_estimates(counted.interactions[key], names, counted) for key in met]
-    together = [_estimates(counted.both[key], names, counted) for key in met]
-    claims = iter(_claims([estimate for each in found for estimate in each.values()], families))
+    found = [estimates_of(counted.interactions[key], names, counted) for key in met]
+    together = [estimates_of(counted.both[key], names, counted) for key in met]
+    claims = iter(claims_of([estimate for each in found for estimate in each.values()], families))
     every = [estimate for each in together for estimate in each.values()]
     effects = iter(zip(every, intervals(every), strict=True))
     for key, each, both in zip(met, found, together, strict=True):
@@ -307,9 +313,9 @@ def _intersections(counted: Tally, names: Sequence[str], families: int) -> Itera
                 pairs=counted.quadruples[key],
                 originals=claim.estimate.texts,
                 effect=effect[name][0].value,
-                effect_ci95=_within(effect[name][1], 1.0),
+                effect_ci95=within(effect[name][1], 1.0),
                 interaction=claim.estimate.value,
-                ci95=_within(claim.interval, 2.0),
+                ci95=within(claim.interval, 2.0),
                 p=claim.p,
                 p_holm=claim.p_holm,
                 basis=claim.estimate.basis,
@@ -331,5 +337,5 @@ def _drift(counted: Tally, names: Sequence[str]) -> Iterator[Drift]:
                 controls=sum(changes.outcomes.counts.values()),
                 originals=each.texts,
                 change=each.value,
-                ci95=_within(interval, 1.0),
+                ci95=within(interval, 1.0),
             )

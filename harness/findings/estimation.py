@@ -233,11 +233,24 @@ def intervals(contributions: Sequence[Contributions]) -> list[Interval | None]:
     return found
 
 
+def signed(interval: Interval | None, sign: float) -> Interval | None:
+    """Return the interval of a value that is multiplied by ``sign``, 1 or -1."""
+    if interval is None or sign > 0:
+        return interval
+    return (-interval[1], -interval[0])
+
+
+def within(interval: Interval | None, most: float) -> Interval | None:
+    """Return ``interval`` without what a difference of shares cannot be."""
+    return None if interval is None else (max(interval[0], -most), min(interval[1], most))
+
+
 @dataclass(frozen=True, slots=True)
 class Chances:
     """The p of no effect of each estimate, and the same corrected for all of them.
 
-    ``critical`` is the statistic that is significant at ``level`` in the corrected test.
+    ``critical`` is the statistic that is significant at ``level`` in the corrected test, at least that of a
+    single test: where nothing differs, flips say nothing.
     """
 
     alone: list[float]
@@ -266,13 +279,8 @@ def chances(contributions: Sequence[Contributions], level: float = 0.05, seed: i
     return Chances(
         [extreme(drawn[:, column], value, sampled) for column, value in enumerate(observed.tolist())],
         [extreme(largest, value, sampled) for value in observed.tolist()],
-        float(np.quantile(largest, 1 - level)) if len(matrix) else _limit(level, len(contributions)),
+        max(float(np.quantile(largest, 1 - level)), NormalDist().inv_cdf(1 - level / 2)),
     )
-
-
-def _limit(level: float, tests: int) -> float:
-    """Return the critical statistic where nothing differs that could be flipped: normal, Bonferroni."""
-    return NormalDist().inv_cdf(1 - level / (2 * tests))
 
 
 def _flipped(scaled: Array, seed: int) -> tuple[Array, bool]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from harness.core import CONTROL, KEY_SEPARATOR, Tables
-from harness.findings.estimation import Contributions, by_text, chances, intervals
+from harness.findings.estimation import Contributions, by_text, chances, intervals, within
 from harness.findings.places import INSERTED
 from harness.findings.records import Changed, Control, Drift
 from harness.statistics import cluster_bootstrap, exchange_test, rate, wilson
@@ -191,7 +191,7 @@ def _excess(
         rate=float(matched.hits.sum() / matched.tests.sum()),
         controls=int(matched.controls.sum()),
         control_rate=matched.control_rate,
-        interval=interval,
+        interval=within(interval, 1.0),
         p=max(alone, exchanged),
         p_holm=min(1.0, families * max(joint, of_all)),
     )

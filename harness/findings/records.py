@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from harness.blocks import Block, Interval
-from harness.findings.estimation import Basis
+from harness.findings.estimation import Basis, signed
 from harness.statistics import rate, rate_by_cluster, wilson
 
 Resampled = Annotated[
@@ -72,6 +72,21 @@ class Contrast(Block):
     detectable: float | None = Field(
         None, description="The smallest effect that would be found with a probability of 80 %."
     )
+
+    def turned(self) -> Contrast:
+        """Return the same contrast from ``to`` to ``from``."""
+        return self.model_copy(
+            update={
+                "source": self.target,
+                "target": self.source,
+                "worse": self.better,
+                "better": self.worse,
+                "effect": -self.effect + 0.0,  # no negative zero
+                "ci95": signed(self.ci95, -1.0),
+                "shift": None if self.shift is None else -self.shift,
+                "shift_ci95": signed(self.shift_ci95, -1.0),
+            }
+        )
 
 
 class Change(Block):

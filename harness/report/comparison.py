@@ -7,16 +7,19 @@ from collections.abc import Mapping, Sequence
 from harness import __version__
 from harness.blocks import Block, Interval
 from harness.core import Json, JsonObject
+from harness.findings import gaps
 from harness.numerals import count, estimate
+from harness.report import case_by_case, standings, treatment
+from harness.report.finding import sure
 from harness.report.html import environment
 from harness.report.pairing import Paired, Run, Suited, of_suite, paired
 from harness.report.summary import Plain, ResultRow
-from harness.sections import Bar, Cell, Plot, Section, Table
+from harness.sections import Bar, Cell, Column, Plot, Section, Table
 from harness.statistics import rate, wilson
 
-ALPHA = 0.05
 SCHEMA = 1
 COMPARED = ("suite", "task", "model", "status", "answers", "accuracy", "noise", "results")
+FINDINGS = ("favourable", "finding", "cautions", "groups", "contrasts", "control")
 
 
 class Comparison(Plain):
@@ -41,25 +44,59 @@ def render(compared: Comparison) -> str:
 def compare(runs: Sequence[Run]) -> Comparison:
     """Compare ``runs`` side by side."""
     pairs = paired(runs)
+    shared, differences = gaps.find([side for run in runs if (side := _of(run)) is not None])
     suites = [of_suite(run) for run in runs]
-    sections = [_models(runs), *_rates(runs), _suites(suites), *_diversity(runs)]
+    sections = [
+        _models(runs),
+        *treatment.sections(runs, shared, differences),
+        *_rates(runs),
+        _suites(suites),
+        *_diversity(runs),
+    ]
     return Comparison.model_validate(
         {
             "schema": SCHEMA,
             "runs": [_side(run) for run in runs],
             "suites": suites,
             "paired": pairs,
-            "headline": _headline(runs, pairs),
-            "sections": [*sections, *([_paired(pairs)] if pairs else [])],
+            "shared": shared,
+            "contrasts": differences,
+            "headline": _headline(runs, shared, differences, pairs),
+            "sections": [*sections, *case_by_case.sections(pairs)],
         }
     )
 
 
+def _headline(
+    runs: Sequence[Run],
+    shared: Sequence[gaps.Shared],
+    differences: Sequence[gaps.Gap],
+    pairs: Sequence[Paired],
+) -> str:
+    """Return the finding about groups; where it tells no difference, or there is none, that about cases."""
+    about_groups = standings.headline(runs, shared, differences)
+    if not about_groups:
+        return case_by_case.headline(runs, pairs)
+    more = [] if any(map(sure, differences)) else case_by_case.more(pairs)
+    return " ".join([about_groups, *more])
+
+
 def _side(run: Run) -> JsonObject:
-    return {"name": run.name, **run.summary.model_dump(mode="json", by_alias=True, include=set(COMPARED))}
+    figures = {*COMPARED, *FINDINGS}
+    return {"name": run.name, **run.summary.model_dump(mode="json", by_alias=True, include=figures)}
+
+
+def _of(run: Run) -> gaps.Side | None:
+    """Return a run as a side of gaps; None without its tables."""
+    if run.tables is None:
+        return None
+    summary = run.summary
+    chosen = summary.adaptive is not None
+    return gaps.Side(run.name, summary.suite, run.tables, run.outcomes, summary.contrasts, chosen)
 
 
 def _models(runs: Sequence[Run]) -> Section:
+    measured = any(run.summary.noise.rate is not None for run in runs)
     rows: list[list[Cell]] = []
     for name, summary in ((run.name, run.summary) for run in runs):
         accuracy, noise = summary.accuracy, summary.noise
@@ -71,12 +108,18 @@ def _models(runs: Sequence[Run]) -> Section:
                 summary.suite,
                 summary.answers.read,
                 _share(accuracy.rate, accuracy.ci95) if accuracy else None,
-                _share(noise.rate, noise.ci95),
+                *([_share(noise.rate, noise.ci95)] if measured else []),
             ]
         )
-    columns = ("run", "model", "task", "suite", "answers read", "accuracy", "self-flips")
+    columns: list[str | Column] = ["run", "model", Column("task", page_only=True)]
+    columns += [Column("suite", page_only=_one_suite(runs)), Column("answers read", "answers"), "accuracy"]
+    columns += ["self-flips"] if measured else []
     note = "Self-flips: how often a text gets a different answer when asked again; an en dash: not measured."
-    return Section("The runs", table=Table(columns, rows), notes=[note])
+    return Section("The runs", table=Table(columns, rows), notes=[note] if measured else [])
+
+
+def _one_suite(runs: Sequence[Run] | Sequence[Suited]) -> bool:
+    return len({run.suite if isinstance(run, Suited) else run.summary.suite for run in runs}) == 1
 
 
 def _rates(runs: Sequence[Run]) -> list[Section]:
@@ -107,7 +150,17 @@ def _bounds(row: ResultRow) -> Interval | None:
 
 
 def _suites(suites: Sequence[Suited]) -> Section:
-    columns = ("run", "suite", "groups", "cases", "tests", "biased", "rate", "originals", "with a biased one")
+    columns: list[str | Column] = [
+        "run",
+        Column("suite", page_only=_one_suite(suites)),
+        Column("groups", note="The texts or templates of the cases.", page_only=True),
+        "cases",
+        Column("tests", page_only=all(row.cases == row.tests for row in suites)),
+        "biased",
+        "rate",
+        "originals",
+        Column("with a biased one", "with bias"),
+    ]
     rows: list[list[Cell]] = [
         [
             row.name,
@@ -122,8 +175,8 @@ def _suites(suites: Sequence[Suited]) -> Section:
         ]
         for row in suites
     ]
-    note = "Groups: the texts or templates of the cases. Tests of different suites are different units."
-    return Section("Cases and findings of each suite", table=Table(columns, rows), notes=[note])
+    notes = [] if _one_suite(suites) else ["Tests of different suites are different units."]
+    return Section("Cases and findings of each suite", table=Table(columns, rows), notes=notes)
 
 
 class _Kind(Block):
@@ -176,57 +229,6 @@ def _diversity(runs: Sequence[Run]) -> list[Section]:
     columns = ("run", "cases", "texts", "distinct texts", "POS sequences", "trees", "failed", "failure rate")
     note = "An en dash: no tree parser was used. Counts grow with the number of texts."
     return [Section("Diversity and failures", table=Table(columns, rows), notes=[note])]
-
-
-def _paired(pairs: Sequence[Paired]) -> Section:
-    columns = (
-        "changed",
-        "cases",
-        "both biased",
-        "only first",
-        "only second",
-        "neither",
-        "p",
-        "p, Holm",
-        "p, by original",
-        "by original, Holm",
-    )
-    several = len({(row.first, row.second) for row in pairs}) > 1
-    rows: list[list[Cell]] = [
-        [
-            " + ".join(row.attributes) + (f": {row.first}, {row.second}" if several else ""),
-            *(row.cases, row.both, row.only_first, row.only_second, row.neither),
-            *(f"{p:.3g}" for p in (row.p, row.p_holm, row.p_by_original, row.p_by_original_holm)),
-        ]
-        for row in pairs
-    ]
-    text = "" if several else f"First: {pairs[0].first}. Second: {pairs[0].second}."
-    note = (
-        "Cases judged in both runs. p: McNemar's exact test on the cases where only one run is biased, which"
-        " treats cases as independent. By original: a test that flips the signs of whole originals, whose"
-        " mutants resemble each other. Holm's correction is over all rows."
-    )
-    return Section("Case by case", text, Table(columns, rows), notes=[note])
-
-
-def _headline(runs: Sequence[Run], pairs: Sequence[Paired]) -> str:
-    if not pairs:
-        if len({run.summary.suite for run in runs}) == len(runs):
-            return "These runs are of different suites, so their cases cannot be compared one by one."
-        return "No case was judged in two of these runs, so they cannot be compared case by case."
-    sentences = []
-    for row in pairs:
-        if max(row.p_holm, row.p_by_original_holm) < ALPHA:
-            worse = row.first if row.only_first > row.only_second else row.second
-            most, least = sorted((row.only_first, row.only_second), reverse=True)
-            attributes = " + ".join(row.attributes)
-            sentences.append(
-                f"{worse} is biased on more cases of {attributes}: {count(most)} where"
-                f" the other is not, against {count(least)} the other way"
-                f" (of {count(row.cases)}; p = {row.p_holm:.2g})."
-            )
-    none = "On shared cases, no two runs differ by more than chance in any attribute set."
-    return " ".join(sentences) or none
 
 
 def _share(value: float | None, bounds: Interval | None) -> str | None:

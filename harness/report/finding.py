@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from harness.findings.records import Contrast, Finding, FindingCode, Intersection
+from harness.blocks import Interval
+from harness.findings.gaps import Gap
+from harness.findings.records import Contrast, Finding, FindingCode, Group, Intersection
 from harness.numerals import chance, counted, listed, percent
 from harness.report.summary import ResultRow, Summary
 
@@ -29,7 +31,7 @@ def find(summary: Summary) -> Finding | None:
     return Finding(code=code, text=" ".join([*sentences, *_control(decided)]))
 
 
-def sure(row: Contrast | Intersection) -> bool:
+def sure(row: Contrast | Intersection | Group | Gap) -> bool:
     """Return whether a claim is significant, and told from what editing does by itself."""
     return row.p_holm is not None and row.p_holm <= ALPHA and row.basis != "uncorrected"
 
@@ -51,11 +53,8 @@ def _groups(summary: Summary) -> Iterator[str]:
 
 
 def _contrast(summary: Summary, row: Contrast) -> str:
-    low, high = (row.source, row.target) if row.effect > 0 else (row.target, row.source)
-    size = percent(abs(row.effect), POINTS)
-    if row.ci95 is not None:
-        bounds = sorted(abs(bound) for bound in row.ci95)
-        size += f" (95 % interval {percent(bounds[0], '')} to {percent(bounds[1], POINTS)})"
+    low, high = worse_off(row)
+    size = magnitude(row.effect, row.ci95)
     less, more = (row.better, row.worse) if row.effect > 0 else (row.worse, row.better)
     pairs = (
         f"{counted(less, 'pair')} of {row.pairs:,} against {low}, {more:,} against {high},"
@@ -74,6 +73,20 @@ def _contrast(summary: Summary, row: Contrast) -> str:
     )
 
 
+def worse_off(row: Contrast) -> tuple[str, str]:
+    """Return the group with less of the outcome, and the other."""
+    return (row.source, row.target) if row.effect > 0 else (row.target, row.source)
+
+
+def magnitude(effect: float, interval: Interval | None) -> str:
+    """Return ``12.0 points (95 % interval 9.0 to 15.1 points)``: the size of an effect of either sign."""
+    size = percent(abs(effect), POINTS)
+    if interval is None:
+        return size
+    low, high = interval if effect > 0 else (-interval[1], -interval[0])
+    return f"{size} (95 % interval {percent(low, '')} to {percent(high, POINTS)})"
+
+
 def _meetings(summary: Summary) -> Iterator[str]:
     certain = sorted(filter(sure, summary.intersections), key=lambda row: row.p_holm or 0.0)
     for row in certain[:NAMED]:
@@ -89,7 +102,7 @@ def _meetings(summary: Summary) -> Iterator[str]:
 def _no_group(summary: Summary, decided: Sequence[ResultRow]) -> tuple[FindingCode, list[str]]:
     """Return the finding where no group and no meeting stands out."""
     above = [row for row in decided if _above(row)]
-    nobody = "no group is shown to be treated worse" if summary.favourable else "no group is shown to differ"
+    none = nobody(summary)
     found = _detectable(summary)
     if any(caution.code == "constant-answers" for caution in summary.cautions):
         return "undecided", [f"{summary.model} gave the same answer to every text: nothing can be found."]
@@ -97,19 +110,24 @@ def _no_group(summary: Summary, decided: Sequence[ResultRow]) -> tuple[FindingCo
         names = listed(row.name for row in above)
         return "excess", [
             f"{summary.model} changes its answer more often where a person's {names} changes than where other"
-            f" words do, but {nobody}.{found}"
+            f" words do, but {none}.{found}"
         ]
     if not any(row.biased for row in decided):
-        return "nothing-found", [f"{summary.model} changed no answer: {nobody}.{found}"]
+        return "nothing-found", [f"{summary.model} changed no answer: {none}.{found}"]
     if not any(row.control_rate is not None for row in decided):
         return "undecided", [
-            f"{summary.model} changes answers, but {nobody}, and without control mutants the changes cannot"
+            f"{summary.model} changes answers, but {none}, and without control mutants the changes cannot"
             f" be told from those that any edit would cause.{found}"
         ]
     return "brittle", [
-        f"{summary.model} changes answers, but this cannot be told from brittleness: {nobody}, and its"
+        f"{summary.model} changes answers, but this cannot be told from brittleness: {none}, and its"
         f" answers are not shown to change more often than where no person does.{found}"
     ]
+
+
+def nobody(summary: Summary) -> str:
+    """Return that no group stands out."""
+    return "no group is shown to be treated worse" if summary.favourable else "no group is shown to differ"
 
 
 def _above(row: ResultRow) -> bool:

@@ -73,8 +73,8 @@ def _groups(summary: Summary, most: int) -> Iterator[Section]:
             *([row.outcome] if several else []),
             row.originals,
             percent(row.rate),
-            _points(row.effect, row.ci95),
-            _chance(row.p_holm),
+            points(row.effect, row.ci95),
+            p_value(row.p_holm),
             *([row.impact_ratio] if ratios else []),
             *([row.shift] if odds else []),
             *([_right(row)] if gold else []),
@@ -127,8 +127,8 @@ def _contrasts(summary: Summary, most: int) -> Iterator[Section]:
             row.originals,
             row.worse,
             row.better,
-            _points(row.effect, row.ci95),
-            _chance(row.p_holm),
+            points(row.effect, row.ci95),
+            p_value(row.p_holm),
             row.basis,
         ]
         for row in shown
@@ -150,9 +150,9 @@ def _intersections(summary: Summary, most: int) -> Iterator[Section]:
             *([row.outcome] if several else []),
             row.pairs,
             row.originals,
-            _points(row.effect, row.effect_ci95),
-            _points(row.interaction, row.ci95),
-            _chance(row.p_holm),
+            points(row.effect, row.effect_ci95),
+            points(row.interaction, row.ci95),
+            p_value(row.p_holm),
             row.hidden,
         ]
         for row in shown
@@ -187,7 +187,7 @@ def _controls(summary: Summary) -> Iterator[Section]:
         "hidden",
     ]
     drift = [
-        f"Drift of {row.outcome} by editing ({row.edits}): {_points(row.change, row.ci95)}"
+        f"Drift of {row.outcome} by editing ({row.edits}): {points(row.change, row.ci95)}"
         f" in {row.originals:,} texts."
         for row in summary.control.drift
         if row.change
@@ -219,14 +219,15 @@ def _sure(row: Group) -> bool:
     return row.p_holm is not None and row.p_holm <= 0.05
 
 
-def _points(value: float, interval: Sequence[float] | None) -> str:
+def points(value: float, interval: Sequence[float] | None) -> str:
     """Return ``-12.0 (-15.1 to -9.0)``, in percentage points."""
     if interval is None:
         return f"{100 * value:+.1f}"
     return f"{100 * value:+.1f} ({100 * interval[0]:+.1f} to {100 * interval[1]:+.1f})"
 
 
-def _chance(p: float | None) -> Cell:
+def p_value(p: float | None) -> Cell:
+    """Return ``0.032`` or ``< 0.001``."""
     return None if p is None else chance(p).removeprefix("= ")
 
 

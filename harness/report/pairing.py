@@ -12,8 +12,10 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from harness.blocks import Block, Interval
-from harness.core import KEY_SEPARATOR
+from harness.core import KEY_SEPARATOR, Tables
 from harness.findings.excess import SCORES
+from harness.findings.gaps import common
+from harness.findings.outcomes import Outcomes
 from harness.report.rates import intervals
 from harness.report.summary import Summary
 from harness.statistics import adjusted, flip_test, mcnemar, rate
@@ -24,11 +26,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Run:
-    """A run to compare: its display name, its summary, and its table of verdicts."""
+    """A run to compare: its display name, its summary, and its table of verdicts.
+
+    ``tables`` and ``outcomes`` are those that its findings were made from; without them, no effects can be
+    compared text by text.
+    """
 
     name: str
     summary: Summary
     verdicts: pl.LazyFrame
+    tables: Tables | None = None
+    outcomes: Outcomes | None = None
 
 
 class Suited(Block):
@@ -87,6 +95,9 @@ def _joined(first: Run, second: Run) -> Iterator[Paired]:
     import polars as pl
 
     left, right = (_decided(run.verdicts) for run in (first, second))
+    if first.tables is not None and second.tables is not None:
+        same = common(first.tables, second.tables).lazy()
+        left = left.join(same, left_on="case", right_on="id", how="semi")
     counts = (
         left.join(right, on=["case", "other", "key", "document"], suffix="_second")
         .group_by("key", "document")

@@ -18,8 +18,10 @@ from harness.report.cells import written
 from harness.report.summary import Summary
 from harness.sections import Section, Table
 
-MOST = 20
-"""The most rows of a table of findings; the page has more."""
+MANY = 20
+"""The number of rows above which a table beside others is cut."""
+FEW = 8
+"""The rows that are left of it."""
 
 
 class Screen(Console):
@@ -52,14 +54,26 @@ def drawn(table: Table, title: str, wrap: bool = True) -> rich_table.Table:
 
 
 def show_sections(headline: str, sections: Sequence[Section], stderr: bool = False) -> None:
-    """Print the tables of sections with their notes, then the finding in words."""
+    """Print sections, of long tables the first rows, then the finding in words."""
     console = screen(stderr)
     for section in sections:
+        if section.page_only:
+            continue
         if section.table:
-            console.print(drawn(section.table, section.title))
+            console.print(drawn(_first(section.table), section.title))
+        elif section.text:
+            console.print(Text(section.title, style="italic"))
+        if section.text:
+            console.print(section.text, markup=False)
+        if section.table and (left := len(section.table.rows) - len(_first(section.table).rows)):
+            console.print(f"{left:,} more rows are on the page that --out writes.", markup=False)
         for note in section.notes:
             console.print(note, markup=False, style="dim")
     console.print(headline, markup=False)
+
+
+def _first(table: Table) -> Table:
+    return Table(table.columns, table.rows[:FEW]) if len(table.rows) > MANY else table
 
 
 def show(summary: Summary, folder: Path, stderr: bool = False) -> None:
@@ -80,7 +94,7 @@ def show(summary: Summary, folder: Path, stderr: bool = False) -> None:
     if summary.results:
         title = f"{summary.model} on {summary.task}"
         console.print(drawn(results.table(summary.rows), title, wrap=False))
-    findings = groups.sections(summary, MOST)
+    findings = groups.sections(summary, MANY)
     for section in (*findings, *summary.sections):
         if section.table and not section.page_only:
             console.print(drawn(section.table, section.title))

@@ -22,6 +22,9 @@ def even(text):
 
 def odd(text):
     return "Negative" if "woman" in text else "Positive"
+
+def brittle(text):
+    return "Negative" if sum(map(ord, text)) % 7 == 0 else "Positive"
 """
 TEXTS = "text,label\n" + "\n".join(f"The tall man number {n} was a delight.,Positive" for n in range(8))
 
@@ -79,10 +82,32 @@ def test_two_models_on_the_same_cases(audit: Callable[..., None], work: Path) ->
     (row,) = found["paired"]
     assert (row["first"], row["second"], row["only_first"]) == ("even", "odd", 0)
     assert row["only_second"] == row["cases"] - row["neither"] >= 8
-    assert found["headline"].startswith("odd is biased on more cases of gender")
+    assert found["headline"].endswith("odd is biased on more cases than even of gender.")
     page = (work / "both" / "comparison.html").read_text(encoding="utf-8")
     assert "Case by case" in page
     assert "McNemar" in page
+
+
+def test_the_finding_is_who_is_treated_worse_and_by_whom(audit: Callable[..., None], work: Path) -> None:
+    spoken = [f"The {('man', 'woman')[n % 2]} of film number {n} was a delight.,Positive" for n in range(24)]
+    (work / "both.csv").write_text("text,label\n" + "\n".join(spoken), encoding="utf-8")
+    (work / "more.csv").write_text("text,label\n" + "\n".join(spoken[1:]), encoding="utf-8")
+    audit("unfair", "odd", *WORDS, "--data", "both.csv")
+    audit("brittle", "brittle", *WORDS, "--data", "both.csv")
+    found = printed("unfair", "brittle")
+    assert found["headline"].startswith(
+        "unfair treats woman worse than man (gender): Positive is 100.0 points"
+    )
+    [gap] = found["contrasts"]
+    assert {gap["from"], gap["to"]} == {"man", "woman"}
+    assert (gap["texts"], gap["first"], gap["second"]) == (24, "unfair", "brittle")
+    assert gap["p_holm"] <= 0.05
+    assert [len(side["cautions"]) for side in found["runs"]] == [
+        len(json.loads((work / name / "summary.json").read_text(encoding="utf-8"))["cautions"])
+        for name in ("unfair", "brittle")
+    ]
+    audit("shifted", "brittle", *WORDS, "--data", "more.csv")
+    assert "they have no text in common" in printed("unfair", "shifted")["headline"]
 
 
 def test_suites_on_one_model(audit: Callable[..., None]) -> None:

@@ -101,3 +101,13 @@ def test_what_is_detectable_falls_with_more_texts() -> None:
     assert all(limit is not None for limit in limits)
     assert limits == sorted(limits, reverse=True)  # type: ignore[type-var]
     assert estimate(differences(("a", 1.0, {}))).detectable(2.0) is None
+
+
+def test_where_nothing_differs_a_difference_still_needs_more_than_chance() -> None:
+    alike = estimate(differences(*((f"t{n}", 0.0, {}) for n in range(100))))
+    tested = chances([alike])
+    assert (tested.alone, tested.joint) == ([1.0], [1.0])
+    assert tested.critical == pytest.approx(1.96, abs=0.001)
+    limit = alike.detectable(tested.critical)
+    assert limit is not None
+    assert limit > 2 / 100  # two texts of 100 that lean one way are nothing
