@@ -116,7 +116,7 @@ def orders(tables: Tables) -> Orders | None:
     by_order = tuple(
         _order(int(n), made.filter(order=n), judged.filter(pl.col("order") == n)) for n in numbers
     )
-    if not {*judged["role"]} >= {*ROLES}:
+    if judged["role"].n_unique() < len(ROLES):
         return Orders(by_order=by_order)
     atomic = _alone(judged)
     return Orders(
