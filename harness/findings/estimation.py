@@ -10,7 +10,7 @@ drift. Everything is resampled, and tested, by whole texts.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Literal
@@ -274,30 +274,38 @@ def chances(contributions: Sequence[Contributions], level: float = 0.05, seed: i
     norms = np.sqrt((matrix**2).sum(axis=0))
     scaled = matrix / np.where(norms > 0, norms, 1.0)
     observed = np.abs(scaled.sum(axis=0))
-    drawn, sampled = _flipped(scaled, seed)
-    largest = drawn.max(axis=1, initial=0.0)
+    least = observed - ROUNDING * np.maximum(1.0, observed)
+    at_least, largest = np.zeros(len(observed), dtype=np.int64), []
+    for drawn in _flipped(scaled, seed):
+        at_least += (drawn >= least).sum(axis=0)
+        largest.append(drawn.max(axis=1, initial=0.0))
+    highest = np.concatenate(largest)
+    sampled = len(scaled) > EXACT_CLUSTERS
     return Chances(
-        [extreme(drawn[:, column], value, sampled) for column, value in enumerate(observed.tolist())],
-        [extreme(largest, value, sampled) for value in observed.tolist()],
-        max(float(np.quantile(largest, 1 - level)), NormalDist().inv_cdf(1 - level / 2)),
+        ((at_least + sampled) / (len(highest) + sampled)).tolist(),
+        [extreme(highest, value, sampled) for value in observed.tolist()],
+        max(float(np.quantile(highest, 1 - level)), NormalDist().inv_cdf(1 - level / 2)),
     )
 
 
-def _flipped(scaled: Array, seed: int) -> tuple[Array, bool]:
-    """Return the absolute statistics under flipped signs, a row per flip, and whether these are a sample."""
+def _flipped(scaled: Array, seed: int) -> Iterator[Array]:
+    """Yield the absolute statistics under flipped signs, some flips at a time, a row per flip.
+
+    All flips for up to 12 texts, else a sample.
+    """
     import numpy as np
 
-    texts = len(scaled)
+    texts, columns = scaled.shape
     if texts <= EXACT_CLUSTERS:
         bits = np.arange(2**texts)[:, None] >> np.arange(texts) & 1
-        return np.abs((1 - 2 * bits) @ scaled), False
+        yield np.abs((1 - 2 * bits) @ scaled)
+        return
     draw = np.random.default_rng(seed)
-    if texts > MANY_CLUSTERS:
+    roots = scaled
+    if texts > max(MANY_CLUSTERS, columns):  # as many normal draws as columns have the same covariance
         values, vectors = np.linalg.eigh(scaled.T @ scaled)
-        roots = vectors * np.sqrt(np.clip(values, 0.0, None))
-        return np.abs(draw.standard_normal((PERMUTATIONS, scaled.shape[1])) @ roots.T), True
-    parts = [
-        draw.choice([-1.0, 1.0], size=(RESAMPLES_AT_ONCE, texts)) @ scaled
-        for _ in range(PERMUTATIONS // RESAMPLES_AT_ONCE)
-    ]
-    return np.abs(np.concatenate(parts)), True
+        roots = (vectors * np.sqrt(np.clip(values, 0.0, None))).T
+    for _ in range(PERMUTATIONS // RESAMPLES_AT_ONCE):
+        size = (RESAMPLES_AT_ONCE, len(roots))
+        signs = draw.standard_normal(size) if texts > MANY_CLUSTERS else draw.choice([-1.0, 1.0], size=size)
+        yield np.abs(signs @ roots)
