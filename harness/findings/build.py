@@ -295,7 +295,7 @@ def _share(part: int, whole: int) -> float | None:
 
 def _intersections(counted: Tally, names: Sequence[str], families: int) -> Iterator[Intersection]:
     """Yield a row for each two groups that meet, and outcome."""
-    met = list(counted.interactions)
+    met = counted.met
     found = [estimates_of(counted.interactions[key], names, counted) for key in met]
     together = [estimates_of(counted.both[key], names, counted) for key in met]
     claims = iter(claims_of([estimate for each in found for estimate in each.values()], families))

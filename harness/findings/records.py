@@ -135,7 +135,7 @@ class Group(Block):
 class Intersection(Block):
     """Two groups that meet on one person: more than the sum of both changes?"""
 
-    groups: Mapping[str, str] = Field(description="The groups that meet, by attribute.")
+    groups: Mapping[str, str] = Field(description="The groups that meet, by attribute; any: all that do.")
     outcome: Outcome
     pairs: int = Field(description="Mutants with both changes whose four answers were read.")
     originals: int = Field(description="Texts with such a mutant.")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, product
 
 from harness.core import Case
 from harness.findings.estimation import Differences
@@ -116,7 +116,8 @@ def _names(answers: Iterable[Answer | Mean]) -> Iterable[str]:
 Two = tuple[str, str, str]
 """An attribute and two of its groups."""
 Met = tuple[tuple[str, str], ...]
-"""The groups that meet, by attribute."""
+"""The groups that meet, by attribute; ``ANY`` stands for all that do."""
+ANY = "any"
 
 
 @dataclass(slots=True)
@@ -230,18 +231,32 @@ class Tally:
         if not all(name in answers for name in ids):
             return
         both, first, second, original = (answers[name] for name in ids)
-        key = tuple(sorted(meeting.groups))
-        self.quadruples[key] += 1
-        self.hidden[key] += hidden
         of_both, *alone = meeting.edits
-        self.both[key].add(
-            meeting.document, combined([(1.0, both), (-1.0, original)]), _counted([(1.0, of_both)])
-        )
-        self.interactions[key].add(
-            meeting.document,
-            combined([(1.0, both), (-1.0, first), (-1.0, second), (1.0, original)]),
-            _counted([(1.0, of_both), *((-1.0, kind) for kind in alone)]),
-        )
+        effect = combined([(1.0, both), (-1.0, original)])
+        interaction = combined([(1.0, both), (-1.0, first), (-1.0, second), (1.0, original)])
+        edits = _counted([(1.0, of_both), *((-1.0, kind) for kind in alone)])
+        groups = tuple(sorted(meeting.groups))
+        for met in (groups, *_wider(groups)):
+            self.quadruples[met] += 1
+            self.hidden[met] += hidden
+            self.both[met].add(meeting.document, effect, _counted([(1.0, of_both)]))
+            self.interactions[met].add(meeting.document, interaction, edits)
+
+    @property
+    def met(self) -> list[Met]:
+        """The groups that meet, and those taken together where that adds to each of them."""
+        largest: Counter[Met] = Counter()
+        for key, number in self.quadruples.items():
+            for wider in _wider(key):
+                largest[wider] = max(largest[wider], number)
+        return [key for key in self.interactions if self.quadruples[key] > largest[key]]
+
+
+def _wider(key: Met) -> Iterator[Met]:
+    """Yield the keys that take more groups together."""
+    for wider in product(*(dict.fromkeys((each, (each[0], ANY))) for each in key)):
+        if wider != key:
+            yield wider
 
 
 def _counted(parts: Iterable[tuple[float, str]]) -> dict[str, float]:

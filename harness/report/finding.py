@@ -11,6 +11,7 @@ from harness.blocks import Interval
 from harness.findings.gaps import Gap
 from harness.findings.records import Contrast, Finding, FindingCode, Group, Intersection
 from harness.numerals import chance, counted, listed, percent
+from harness.report.groups import meeting
 from harness.report.summary import ResultRow, Summary
 
 ALPHA = 0.05
@@ -90,7 +91,7 @@ def magnitude(effect: float, interval: Interval | None) -> str:
 def _meetings(summary: Summary) -> Iterator[str]:
     certain = sorted(filter(sure, summary.intersections), key=lambda row: row.p_holm or 0.0)
     for row in certain[:NAMED]:
-        groups = " and ".join(row.groups.values())
+        groups = " and ".join(meeting(row))
         rarer = "rarer" if row.interaction < 0 else "more frequent"
         yield (
             f"Where {groups} meet on one person, {row.outcome} is a further"

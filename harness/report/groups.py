@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 from harness.findings.records import Changed, Contrast, Group, Intersection
+from harness.findings.tally import ANY
 from harness.numerals import chance, fraction, percent
 from harness.report.summary import Summary
 from harness.sections import Bar, Cell, Column, Estimate, Plot, Section, Table
@@ -138,6 +139,11 @@ def _contrasts(summary: Summary, most: int) -> Iterator[Section]:
         yield Section("Contrasts of two groups", _cut(shown, rows), table, notes=CONTRASTS, page_only=True)
 
 
+def meeting(row: Intersection) -> list[str]:
+    """Return the groups that meet, in words: ``any body`` for all groups of body that do."""
+    return [f"{ANY} {attribute}" if group == ANY else group for attribute, group in row.groups.items()]
+
+
 def _intersections(summary: Summary, most: int) -> Iterator[Section]:
     rows = summary.intersections
     several = len({row.outcome for row in rows}) > 1
@@ -146,7 +152,7 @@ def _intersections(summary: Summary, most: int) -> Iterator[Section]:
     shown = _surest(rows, most)
     cells: list[list[Cell]] = [
         [
-            " + ".join(row.groups.values()),
+            " + ".join(meeting(row)),
             *([row.outcome] if several else []),
             row.pairs,
             row.originals,

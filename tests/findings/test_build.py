@@ -9,6 +9,7 @@ from harness.findings.build import find, tally
 from harness.findings.excess import Strata, control, excesses
 from harness.findings.outcomes import Outcomes
 from harness.findings.records import Contrast, Group
+from harness.findings.tally import ANY
 from harness.report.finding import sure
 from harness.statistics import wilson
 from tests.findings.runs import POSITIVE, Run, case, family, run, speaks_of, texts
@@ -133,6 +134,23 @@ def test_a_meeting_is_more_than_the_sum() -> None:
     assert row.effect == pytest.approx(-1.0)
     assert (row.pairs, row.hidden) == (14, 14)
     assert sure(row)
+
+
+def test_groups_that_meet_are_taken_together_where_single_pairs_are_few() -> None:
+    """Women are blind in one text, deaf in the other; nobody else meets."""
+    both = [("a", "gender:female", "body:blind"), ("b", "gender:female", "body:deaf")]
+    cases = []
+    for text, *changes in both:
+        cases += [case(text, "original"), *(case(text, "atomic", change) for change in changes)]
+        cases.append(case(text, "intersectional", *changes))
+    of = run(cases, lambda c: "Negative" if c.role == "intersectional" else "Positive")
+    rows = find(tally(of, POSITIVE), POSITIVE).intersections
+    assert [(tuple(row.groups.values()), row.originals) for row in rows] == [
+        (("blind", "female"), 1),
+        ((ANY, "female"), 2),
+        (("deaf", "female"), 1),
+    ]
+    assert rows[1].interaction == -1.0
 
 
 def test_two_single_effects_are_no_meeting() -> None:
