@@ -29,7 +29,8 @@ def find(summary: Summary) -> Finding | None:
     code: FindingCode = "treated-differently" if any(map(sure, summary.contrasts)) else "meeting"
     if not sentences:
         code, sentences = _no_group(summary, decided)
-    return Finding(code=code, text=" ".join([*sentences, *_control(decided)]))
+    control = [] if few_controls(summary) else _control(decided)
+    return Finding(code=code, text=" ".join([*sentences, *control]))
 
 
 def sure(row: Contrast | Intersection | Group | Gap) -> bool:
@@ -115,15 +116,26 @@ def _no_group(summary: Summary, decided: Sequence[ResultRow]) -> tuple[FindingCo
         ]
     if not any(row.biased for row in decided):
         return "nothing-found", [f"{summary.model} changed no answer: {none}.{found}"]
-    if not any(row.control_rate is not None for row in decided):
+    if not any(row.control_rate is not None for row in decided):  # of the same kind, on the same texts
         return "undecided", [
             f"{summary.model} changes answers, but {none}, and without control mutants the changes cannot"
             f" be told from those that any edit would cause.{found}"
+        ]
+    if few_controls(summary):
+        texts = counted(summary.control.originals if summary.control else 0, "text")
+        return "undecided", [
+            f"{summary.model} changes answers, but {none}, and control mutants of {texts} are too few to tell"
+            f" the changes from those that any edit would cause.{found}"
         ]
     return "brittle", [
         f"{summary.model} changes answers, but this cannot be told from brittleness: {none}, and its"
         f" answers are not shown to change more often than where no person does.{found}"
     ]
+
+
+def few_controls(summary: Summary) -> bool:
+    """Return whether no headline can rest on the controls: there are few, or none."""
+    return summary.control is None or any(caution.code == "few-controls" for caution in summary.cautions)
 
 
 def nobody(summary: Summary) -> str:

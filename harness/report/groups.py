@@ -7,12 +7,14 @@ from typing import TypeVar
 
 from harness.findings.records import Changed, Contrast, Group, Intersection
 from harness.findings.tally import ANY
-from harness.numerals import chance, fraction, percent
+from harness.numerals import chance, fraction, listed, percent
 from harness.report.summary import Summary
 from harness.sections import Bar, Cell, Column, Estimate, Plot, Section, Table
 
 Row = TypeVar("Row", Group, Contrast, Intersection)
 
+FEW = 5
+"""The texts below which a row is not worth a reader's time."""
 MOST = 40
 """The most rows of a table; all are in ``summary.json``."""
 GROUPS = (
@@ -87,8 +89,8 @@ def _groups(summary: Summary, most: int) -> Iterator[Section]:
     yield Section(
         f"Groups against those at the same places: {outcome}",
         text=_cut(shown, rows),
-        table=Table(columns, cells),
-        plots=[] if several else [Plot(f"Effect on {outcome}", bars=bars, percent=True)],
+        table=Table(columns, cells) if cells else None,
+        plots=[] if several or not bars else [Plot(f"Effect on {outcome}", bars=bars, percent=True)],
         notes=GROUPS if ratios else GROUPS[:2],
     )
 
@@ -135,7 +137,7 @@ def _contrasts(summary: Summary, most: int) -> Iterator[Section]:
         for row in shown
     ]
     if rows:
-        table = Table(columns, cells)
+        table = Table(columns, cells) if cells else None
         yield Section("Contrasts of two groups", _cut(shown, rows), table, notes=CONTRASTS, page_only=True)
 
 
@@ -164,7 +166,7 @@ def _intersections(summary: Summary, most: int) -> Iterator[Section]:
         for row in shown
     ]
     if rows:
-        table = Table(columns, cells)
+        table = Table(columns, cells) if cells else None
         yield Section(
             "Groups that meet on one person", _cut(shown, rows), table, notes=INTERSECTIONS, page_only=True
         )
@@ -204,16 +206,24 @@ def _controls(summary: Summary) -> Iterator[Section]:
 
 
 def _surest(rows: Sequence[Row], most: int) -> list[Row]:
-    """Return the rows to show: in their order, or if there are too many the surest ones, these first."""
-    if len(rows) <= most:
-        return list(rows)
-    return sorted(rows, key=lambda row: (1.0 if row.p_holm is None else row.p_holm, -row.originals))[:most]
+    """Return the rows to show: in their order, or if there are too many the surest ones, these first.
+
+    Rows of few texts are left out unless they are sure.
+    """
+    told = [row for row in rows if row.originals >= FEW or _sure(row)]
+    if len(told) <= most:
+        return told
+    return sorted(told, key=lambda row: (1.0 if row.p_holm is None else row.p_holm, -row.originals))[:most]
 
 
-def _cut(shown: Sequence[object], rows: Sequence[object]) -> str:
+def _cut(shown: Sequence[Row], rows: Sequence[Row]) -> str:
     if len(shown) == len(rows):
         return ""
-    return f"The {len(shown)} surest of {len(rows):,} rows; all are in summary.json."
+    few = sum(row.originals < FEW and not _sure(row) for row in rows)
+    rest = [f"{few:,} have fewer than {FEW} texts"] if few else []
+    if others := len(rows) - len(shown) - few:
+        rest.append(f"{others:,} are less sure")
+    return f"{len(shown)} of {len(rows):,} rows ({listed(rest)}); all are in summary.json."
 
 
 def _bar(row: Group) -> Bar:
@@ -221,7 +231,7 @@ def _bar(row: Group) -> Bar:
     return Bar(f"{row.attribute}: {row.group}", row.effect, low, high, int(_sure(row)))
 
 
-def _sure(row: Group) -> bool:
+def _sure(row: Group | Contrast | Intersection) -> bool:
     return row.p_holm is not None and row.p_holm <= 0.05
 
 

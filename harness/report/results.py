@@ -72,6 +72,7 @@ def entries(rows: Sequence[ResultRow]) -> list[Entry]:
     """Return the columns for ``rows``, omitting figures that none of them has."""
     confirmed = any(row.confirmed is not None for row in rows)
     paired = any(row.relation == PAIRS for row in rows)
+    decided = not any(row.undetermined for row in rows)
     columns = [
         Entry(Column("Attributes", "changed"), ("kind",), lambda row: Label(row.name, row.kind)),
         Entry(Column("Tests", "tests"), ("tests",), lambda row: row.tests),
@@ -81,7 +82,9 @@ def entries(rows: Sequence[ResultRow]) -> list[Entry]:
             _biased,
         ),
         Entry(
-            Column("Undetermined", "undet.", UNDETERMINED), ("undetermined",), lambda row: row.undetermined
+            Column("Undetermined", "undet.", UNDETERMINED, page_only=decided),
+            ("undetermined",),
+            lambda row: row.undetermined,
         ),
         Entry(
             Column("Rate, by template", "rate (95 % interval)", PAIRED_RATE)

@@ -8,6 +8,7 @@ from harness.core import UNREAD, Unread
 from harness.numerals import count, counted, interval, listed, percent, proportion, share
 from harness.plugins import Nouns
 from harness.report import incomplete, orders
+from harness.report.finding import few_controls
 from harness.report.summary import Answers, ResultRow, Summary
 from harness.statistics import wilson
 
@@ -94,7 +95,7 @@ def headline(summary: Summary) -> str:
     if not any(row.decided for row in summary.results):
         return f"{_nothing(summary)} {_accuracy(summary)}".strip()
     found = [summary.finding.text] if summary.finding is not None else []
-    sentences = [] if any(row.control_rate is not None for row in summary.results) else list(_rates(summary))
+    sentences = list(_rates(summary)) if not found or few_controls(summary) else []
     return " ".join([*found, *sentences, *filter(None, [_accuracy(summary)])])
 
 
