@@ -1,10 +1,10 @@
 """Control mutants: how many a text gets, which mutants they mirror, and what they change.
 
 A *unit* is a control that mirrors a mutant change for change, with the controls of every part of its
-changes. Units mirror the largest mutants of a text first. A text gets as many as its share of requests allows;
-one whose share is smaller than a unit is drawn with the probability that makes it the share over many texts.
-All candidates of a batch of texts are decided together, in rounds: each unit that is still wanted proposes
-one, then two, then four.
+changes. Units mirror the largest mutants of a text first. A text gets as many as its share of requests
+allows; one whose share is smaller than a unit is drawn with the probability that makes it the share over many
+texts. All candidates of a batch of texts are decided together, in rounds: each unit that is still wanted
+proposes one, then two, then four.
 """
 
 from __future__ import annotations
