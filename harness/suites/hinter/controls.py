@@ -10,7 +10,7 @@ proposes one, then two, then four.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from hashlib import sha256
@@ -110,7 +110,7 @@ class _Draw:
         self._chance = min(Fraction(1), budget / size)
         self._wanted = floor(budget + drawn) if budget >= size else size * (drawn < self._chance)
         self._units: list[_Unit] = []
-        self._taken: set[frozenset[Edit]] = set()
+        self._taken: dict[frozenset[Edit], Mutation] = {}
         self._failed: set[frozenset[Edit]] = set()
         self._queue: list[_Mirror] = []
         self._active: list[_Mirror] = []
@@ -136,10 +136,11 @@ class _Draw:
                 mirror.candidates = self._candidates(mirror)
             mirror.proposed = []
             for unit in mirror.candidates:
-                parts = {_edits(part) for part, _ in unit.parts()}
-                if _edits(unit.changes) in claimed or parts & self._failed or not self._fits(parts):
+                parts = {_edits(part): part for part, _ in unit.parts()}
+                new = _edits(unit.changes) not in claimed and self._failed.isdisjoint(parts)
+                if not new or not self._fits(parts):
                     continue
-                claimed |= parts if not mirror.proposed else {_edits(unit.changes)}
+                claimed |= parts.keys() if not mirror.proposed else {_edits(unit.changes)}
                 mirror.proposed.append((unit, self._invariant(unit)))
                 if len(mirror.proposed) == 1 << mirror.tried:
                     break
@@ -160,9 +161,13 @@ class _Draw:
                 left.append(mirror)
         self._active = left
 
-    def _fits(self, parts: Collection[frozenset[Edit]]) -> bool:
-        """Return whether the controls among ``parts`` that are new are not more than are wanted."""
-        return len(self._taken.union(parts)) <= self._wanted
+    def _fits(self, parts: Mapping[frozenset[Edit], Mutation]) -> bool:
+        """Return whether the new controls among ``parts`` are not more than are wanted.
+
+        A text that is made by one change of two words is no control of two changes, too.
+        """
+        alike = all(len(self._taken.get(edits, part)) == len(part) for edits, part in parts.items())
+        return alike and len(self._taken.keys() | parts.keys()) <= self._wanted
 
     def _passes(self, unit: _Unit, invariant: AgreedInvariant) -> bool:
         """Keep a unit if all its controls are valid; else remember which fail."""
