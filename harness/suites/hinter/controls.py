@@ -10,7 +10,7 @@ proposes one, then two, then four.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from hashlib import sha256
@@ -210,8 +210,9 @@ class _Draw:
             return _hashed(self._maker.seed, f"{salt}/{swap.source}/{swap.target}")
 
         if kind == "group":
-            within = within_group(self._maker.lexicon, self._source.ground.text, variation)
-            others = [swap for swap in within if swap.edits not in self._source.variations]
+            maker, source = self._maker, self._source
+            within = within_group(maker.lexicon, maker.dictionary.different, source.ground.text, variation)
+            others = [swap for swap in within if swap.edits not in source.variations]
             return [_variation([swap]) for swap in sorted(others, key=order)[:CHOICES]]
         return self._words(variation, order)
 
@@ -284,11 +285,14 @@ def unlike(mirrored: str | None, tag: str) -> int:
     return 1 if _family(mirrored) == _family(tag) else 2
 
 
-def within_group(lexicon: Lexicon, text: str, variation: Variation) -> Iterator[Swap]:
+def within_group(
+    lexicon: Lexicon, different: Collection[str], text: str, variation: Variation
+) -> Iterator[Swap]:
     """Yield the exchanges of the one term that ``variation`` changes for other words of its group.
 
     Words of a group can replace one another where the dictionary exchanges them for the very same words.
-    Those with a capital stay: a dictionary has several peoples in one group, and they are not the same.
+    Those with a capital and ``different`` ones stay: a dictionary has several peoples or conditions in one
+    group, and they are not the same.
     """
     substitution = variation.substitution
     attribute = lexicon.attributes[substitution.attribute]
@@ -302,7 +306,8 @@ def within_group(lexicon: Lexicon, text: str, variation: Variation) -> Iterator[
     exchanges = attribute.exchanges[term]
     source = substitution.source.split("/")[0]
     for peer in _peers(attribute, term):
-        if peer.lower() in text.lower() or not (peer.islower() and term.islower()):
+        alike = peer.islower() and term.islower() and not {peer, term} & set(different)
+        if peer.lower() in text.lower() or not alike:
             continue
         edits = tuple(edit for span in substitution.spans for edit in replaced(text, span, term, peer))
         group = exchanges[0].source_group

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from hashlib import sha256
 from typing import Any
@@ -26,6 +26,8 @@ NAMES = frozenset(
     {"PERSON", "NORP", "FAC", "ORG", "GPE", "LOC", "PRODUCT", "EVENT", "WORK_OF_ART", "LAW", "MONEY"}
 )
 NOUNS = ("NN", "NNS")
+ALONE = ("also", "any", "no", "n't", "not", "born")
+"""Words before which nothing is inserted."""
 FINITE = ("VBZ", "VBD", "VBP")
 SUBJECTS = ("NN", "NNS", "PRP", "NNP", "EX")
 _BEFORE = re.compile(r"(\S+)[ \n]*$")
@@ -107,12 +109,16 @@ class Swap:
 
 @dataclass(frozen=True)
 class Neutral:
-    """The dictionary: by word and tag what may stand in for it, and where; and what may be inserted."""
+    """The dictionary: by word and tag what may stand in for it, and where; and what may be inserted.
+
+    ``different`` are words for persons that share a group with others and do not say the same.
+    """
 
     stand_ins: Mapping[str, Mapping[str, tuple[StandIn, ...]]]
     places: Mapping[tuple[str, str], Place]
     insertions: tuple[Insertion, ...]
     phrases: re.Pattern[str]
+    different: frozenset[str]
     closed: frozenset[str] = field(default=frozenset())
 
     @property
@@ -135,7 +141,7 @@ class Neutral:
 
     def without(self, words: Collection[str]) -> Neutral:
         """Return the dictionary without ``words``, which are in lower case, on either side."""
-        return Neutral(self.stand_ins, self.places, self.insertions, self.phrases, frozenset(words))
+        return replace(self, closed=frozenset(words))
 
     def offsets(self, text: str) -> Iterator[int]:
         """Yield the offsets of all words of the dictionary in ``text``, whose tags ``swaps`` asks for.
@@ -240,7 +246,7 @@ class Neutral:
                     continue
                 tag, subject = ground.tag(after.start(1)), ground.tag(before.start(1))
                 apart = ground.sentence((before.start(1), after.end(1))) < 0
-                if apart or subject not in SUBJECTS or after[1].lower() in ("also", "any", "n't", "not"):
+                if apart or subject not in SUBJECTS or _word(after) in ALONE:
                     continue
                 if not _free(ground.text, (start, end), verb, closed):
                     continue
@@ -318,7 +324,13 @@ def neutral() -> Neutral:
         for each in table["insertions"]
     )
     frozen = {word: {tag: tuple(each) for tag, each in tags.items()} for word, tags in stand_ins.items()}
-    return Neutral(frozen, places, insertions, phrase_pattern(table["phrases"]["fixed"]))
+    return Neutral(
+        frozen,
+        places,
+        insertions,
+        phrase_pattern(table["phrases"]["fixed"]),
+        frozenset(table["persons"]["different"]),
+    )
 
 
 @cache
@@ -350,6 +362,10 @@ def _numbered(word: str, number: int) -> str:
 
 def _is_noun(ground: Ground, offset: int) -> bool:
     return ((ground.tag(offset) if ground.tag else None) or "").startswith("NN")
+
+
+def _word(found: re.Match[str]) -> str:
+    return found[1].lower().strip(".,;:")
 
 
 def _is_one(ground: Ground, word: re.Match[str], tags: Collection[str]) -> bool:

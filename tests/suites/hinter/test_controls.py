@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
 import pytest
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from harness.core import CONTROL, MIRRORS, Case, Document
 from harness.language.differences import changes
-from harness.language.entities import Resolution
+from harness.language.entities import Entity, Resolution
 from harness.language.parsers import CachedParser
 from harness.language.people import people
 from harness.settings import Controls
@@ -38,10 +38,14 @@ class Kept:
         self._resolver = persons.resolver()
         self._kept: dict[str, Resolution] = {}
 
-    def resolve(self, texts: Sequence[str]) -> list[Resolution]:
-        new = [text for text in dict.fromkeys(texts) if text not in self._kept]
-        self._kept |= dict(zip(new, self._resolver.resolve(new), strict=True)) if new else {}
-        return [self._kept[text] for text in texts]
+    def resolve(self, texts: Iterable[str]) -> Iterator[Resolution]:
+        asked = list(texts)
+        new = [text for text in dict.fromkeys(asked) if text not in self._kept]
+        self._kept |= dict(zip(new, self._resolver.resolve(new), strict=True))
+        yield from (self._kept[text] for text in asked)
+
+    def entities(self, text: str) -> tuple[Entity, ...]:
+        return self._resolver.entities(text)
 
 
 RESOLVER = Kept()
@@ -297,7 +301,7 @@ def test_words_stand_in_for_one_another_with_the_same_valence() -> None:
     valences = pytest.importorskip("vaderSentiment.vaderSentiment").SentimentIntensityAnalyzer().lexicon
 
     def valence(phrase: str) -> float:
-        return sum(valences.get(word.lower(), 0.0) for word in phrase.split())
+        return sum(float(valences.get(word.lower(), 0.0)) for word in phrase.split())
 
     assert [(a, b) for a, b, _ in pairs() if valence(a) != valence(b)] == []
     assert [word for word, _ in insertions() if valence(word)] == []
