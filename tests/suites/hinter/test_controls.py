@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -63,8 +64,8 @@ SENTENCES = (
     "The photo was in the letter, and the letter was in the apartment.",
     "The positive answer of the boy was published recently.",
 )
-texts = st.lists(st.sampled_from(SENTENCES), min_size=1, max_size=8, unique=True).map(" ".join)
-slow = settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+texts = st.lists(st.sampled_from(SENTENCES), min_size=1, max_size=6, unique=True).map(" ".join)
+slow = settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
 
 
 def suite(parser: CachedParser | None, share: float = 1 / 3, **options: object) -> Hinter:
@@ -83,10 +84,10 @@ def split(cases: Sequence[Case]) -> tuple[list[Case], list[Case]]:
     return mutants, [case for case in cases if case.role == "control"]
 
 
-def several(seed: int = 0) -> list[str]:
+def several() -> list[str]:
     """Texts of one to six sentences: every run of them."""
     size = len(SENTENCES)
-    return [" ".join(SENTENCES[(at + seed) % size :][: 1 + at % 6]) for at in range(3 * size)]
+    return [" ".join(SENTENCES[at % size :][: 1 + at % 6]) for at in range(2 * size)]
 
 
 # How many
@@ -109,8 +110,9 @@ def test_over_many_draws_the_share_is_not_exceeded(parser: CachedParser, share: 
         mutants, controls = split(made(suite(parser, share, seed=seed), *documents))
         sums["mutants"] += len(mutants)
         sums["controls"] += len(controls)
-    # 6 draws of 33 texts: the standard deviation of the sum is below 2 % of the mutants.
-    assert 0 < sums["controls"] <= (share + 0.05) * sums["mutants"]
+    # A text's number is drawn between two that are at most a unit (3) apart: its deviation is at most half.
+    deviation = 1.5 * math.sqrt(len(seeds) * len(documents))
+    assert 0 < sums["controls"] <= share * sums["mutants"] + 3 * deviation
 
 
 def test_without_a_share_there_are_none(parser: CachedParser) -> None:
@@ -243,7 +245,7 @@ def test_controls_depend_on_the_seed_and_the_text_alone(parser: CachedParser) ->
 
 
 def test_without_a_parser_there_are_controls_too() -> None:
-    mutants, controls = split(made(suite(None), *several()))
+    mutants, controls = split(made(suite(None), *several()[:8]))
     assert 0 < len(controls) <= 0.4 * len(mutants)
 
 
