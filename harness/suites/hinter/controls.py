@@ -1,20 +1,21 @@
 """Control mutants: how many a text gets, which mutants they mirror, and what they change.
 
-A *unit* is a control of as many changes as the largest valid mutants of its text, with the controls of every
-part of these changes. Units are drawn so that, over many texts, the configured share of requests is expected.
-All candidates of a batch of texts are decided together, in rounds: each unit that is still wanted proposes
-one, then two, then four.
+A *unit* is a control that mirrors a mutant change for change, with the controls of every part of its
+changes. Units mirror the largest mutants of a text first. A text gets as many as its share of requests
+allows; one whose share is smaller than a unit is drawn with the probability that makes it the share over many
+texts. All candidates of a batch of texts are decided together, in rounds: each unit that is still wanted
+proposes one, then two, then four.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from hashlib import sha256
 from itertools import combinations, product
-from math import comb, floor
+from math import floor
 from typing import Literal
 
 from harness.core import CONTROL, MIRRORS, Case, Span, Substitution
@@ -76,7 +77,7 @@ class Maker:
     def make(self, sources: Sequence[Source]) -> list[list[Case]]:
         """Return the controls of each of ``sources``."""
         draws = [_Draw(self, source) for source in sources]
-        asking = [draw for draw in draws if draw.wanted]
+        asking = [draw for draw in draws if draw.waiting]
         while asking:
             proposed = [draw.propose() for draw in asking]
             self.agreement.decide([invariant for invariants in proposed for invariant in invariants])
@@ -104,77 +105,89 @@ class _Draw:
         self._maker = maker
         self._source = source
         self._counts = Counter(len(mutation) for mutation in source.mutants)
-        self._order = max(self._counts, default=1)
-        size = 2**self._order - 1
-        self._expected = Fraction(maker.share) * len(source.mutants) / size
-        whole = floor(self._expected)
-        self.wanted = whole + (_uniform(maker.seed, source.document) < self._expected - whole)
+        budget, size = Fraction(maker.share) * len(source.mutants), 2 ** max(self._counts, default=1) - 1
+        drawn = _uniform(maker.seed, source.document)
+        self._chance = min(Fraction(1), budget / size)
+        self._wanted = floor(budget + drawn) if budget >= size else size * (drawn < self._chance)
         self._units: list[_Unit] = []
-        self._taken: set[frozenset[Edit]] = set()
+        self._taken: dict[frozenset[Edit], Mutation] = {}
         self._failed: set[frozenset[Edit]] = set()
         self._queue: list[_Mirror] = []
         self._active: list[_Mirror] = []
         self._swaps: list[Swap] = []
-        if self.wanted:
-            named = [(m, source.name(m)) for m in source.mutants if len(m) == self._order]
-            named.sort(key=lambda each: _hashed(maker.seed, each[1]))
+        if self._wanted:
+            named = [(m, source.name(m)) for m in source.mutants]
+            named.sort(key=lambda each: (-len(each[0]), _hashed(maker.seed, each[1])))
             self._queue = [_Mirror(*each) for each in reversed(named)]
             self._swaps = maker.dictionary.swaps(source.ground)
 
     @property
     def waiting(self) -> bool:
-        """Whether units are still wanted and mutants left to mirror."""
-        return len(self._units) < self.wanted and bool(self._active or self._queue)
+        """Whether controls are still wanted and mutants left to mirror."""
+        return len(self._taken) < self._wanted and bool(self._active or self._queue)
 
     def propose(self) -> list[AgreedInvariant]:
         """Return the invariants of the candidates of this round, to be decided."""
         active: list[_Mirror] = []
         claimed = set(self._taken)
-        while len(active) < self.wanted - len(self._units) and (self._active or self._queue):
+        while len(claimed) < self._wanted and (self._active or self._queue):
             mirror = self._active.pop(0) if self._active else self._queue.pop()
             if mirror.candidates is None:
                 mirror.candidates = self._candidates(mirror)
             mirror.proposed = []
             for unit in mirror.candidates:
-                edits = _edits(unit.changes)
-                if edits in claimed or any(_edits(part) in self._failed for part, _ in unit.parts()):
+                parts = {_edits(part): part for part, _ in unit.parts()}
+                new = _edits(unit.changes) not in claimed and self._failed.isdisjoint(parts)
+                if not new or not self._fits(parts):
                     continue
-                claimed.add(edits)
+                claimed |= parts.keys() if not mirror.proposed else {_edits(unit.changes)}
                 mirror.proposed.append((unit, self._invariant(unit)))
                 if len(mirror.proposed) == 1 << mirror.tried:
                     break
             mirror.tried += 1
             if mirror.proposed:
                 active.append(mirror)
-        self._active = active
+        self._active = [*active, *self._active]
         return [invariant for mirror in active for _, invariant in mirror.proposed]
 
     def take(self) -> None:
         """Keep the first candidate of each mutant that passes."""
         left: list[_Mirror] = []
         for mirror in self._active:
-            if not any(self._passes(unit, invariant) for unit, invariant in mirror.proposed) and (
+            proposed, mirror.proposed = mirror.proposed, []
+            if not any(self._passes(unit, invariant) for unit, invariant in proposed) and (
                 mirror.tried < ROUNDS
             ):
                 left.append(mirror)
         self._active = left
 
+    def _fits(self, parts: Mapping[frozenset[Edit], Mutation]) -> bool:
+        """Return whether the new controls among ``parts`` are not more than are wanted.
+
+        A text that is made by one change of two words is no control of two changes, too.
+        """
+        alike = all(len(self._taken.get(edits, part)) == len(part) for edits, part in parts.items())
+        return alike and len(self._taken.keys() | parts.keys()) <= self._wanted
+
     def _passes(self, unit: _Unit, invariant: AgreedInvariant) -> bool:
         """Keep a unit if all its controls are valid; else remember which fail."""
         text = self._source.ground.text
-        for part, _ in unit.parts():
+        parts = {_edits(part): part for part, _ in unit.parts()}
+        if not self._fits(parts) or _edits(unit.changes) in self._taken:
+            return False
+        for edits, part in parts.items():
             written = mutant(text, part)
             if written == text or invariant.reason(part, written) is not None:
-                self._failed.add(_edits(part))
+                self._failed.add(edits)
                 return False
         self._units.append(unit)
-        self._taken.add(_edits(unit.changes))
+        self._taken.update(parts)
         return True
 
     def _invariant(self, unit: _Unit) -> AgreedInvariant:
         source = self._source
         changes = {str(number): [change] for number, change in enumerate(unit.changes)}
-        return self._maker.agreement.invariant(source.ground.text, source.split, changes, self._order)
+        return self._maker.agreement.invariant(source.ground.text, source.split, changes, len(changes))
 
     def _candidates(self, mirror: _Mirror) -> Iterator[_Unit]:
         """Yield the units that may mirror a mutant, nearest first."""
@@ -197,8 +210,9 @@ class _Draw:
             return _hashed(self._maker.seed, f"{salt}/{swap.source}/{swap.target}")
 
         if kind == "group":
-            within = within_group(self._maker.lexicon, self._source.ground.text, variation)
-            others = [swap for swap in within if swap.edits not in self._source.variations]
+            maker, source = self._maker, self._source
+            within = within_group(maker.lexicon, maker.dictionary.different, source.ground.text, variation)
+            others = [swap for swap in within if swap.edits not in source.variations]
             return [_variation([swap]) for swap in sorted(others, key=order)[:CHOICES]]
         return self._words(variation, order)
 
@@ -226,18 +240,24 @@ class _Draw:
         return [_variation(_together(first, ranked[1:], size)) for first in firsts]
 
     def cases(self) -> Iterator[Case]:
-        """Yield the controls, each once, with the number of mutants that it stands for."""
+        """Yield the controls, each once, with the number of mutants that it stands for.
+
+        Those of as many changes stand for all mutants of as many, of this text and of those that were not
+        drawn.
+        """
         found: dict[frozenset[Edit], tuple[Mutation, Mutation, Kind]] = {}
         times: Counter[frozenset[Edit]] = Counter()
         for unit in self._units:
             for part, mirrored in unit.parts():
                 found.setdefault(_edits(part), (part, mirrored, unit.kind))
                 times[_edits(part)] += 1
-        full = len(self._units) == self.wanted
-        units = self._expected if full else Fraction(len(self._units))
+        sizes: Counter[int] = Counter()
+        for edits, (part, _, _) in found.items():
+            sizes[len(part)] += times[edits]
         for edits, (part, mirrored, kind) in sorted(found.items(), key=lambda each: len(each[1][0])):
-            expected = units * comb(self._order, len(part))
-            yield self._case(part, mirrored, kind, float(times[edits] * self._counts[len(part)] / expected))
+            size = len(part)
+            weight = times[edits] * self._counts[size] / (sizes[size] * self._chance)
+            yield self._case(part, mirrored, kind, float(weight))
 
     def _case(self, part: Mutation, mirrored: Mutation, kind: Kind, weight: float) -> Case:
         source = self._source
@@ -265,11 +285,14 @@ def unlike(mirrored: str | None, tag: str) -> int:
     return 1 if _family(mirrored) == _family(tag) else 2
 
 
-def within_group(lexicon: Lexicon, text: str, variation: Variation) -> Iterator[Swap]:
+def within_group(
+    lexicon: Lexicon, different: Collection[str], text: str, variation: Variation
+) -> Iterator[Swap]:
     """Yield the exchanges of the one term that ``variation`` changes for other words of its group.
 
     Words of a group can replace one another where the dictionary exchanges them for the very same words.
-    Those with a capital stay: a dictionary has several peoples in one group, and they are not the same.
+    Those with a capital and ``different`` ones stay: a dictionary has several peoples or conditions in one
+    group, and they are not the same.
     """
     substitution = variation.substitution
     attribute = lexicon.attributes[substitution.attribute]
@@ -283,7 +306,8 @@ def within_group(lexicon: Lexicon, text: str, variation: Variation) -> Iterator[
     exchanges = attribute.exchanges[term]
     source = substitution.source.split("/")[0]
     for peer in _peers(attribute, term):
-        if peer.lower() in text.lower() or not (peer.islower() and term.islower()):
+        alike = peer.islower() and term.islower() and not {peer, term} & set(different)
+        if peer.lower() in text.lower() or not alike:
             continue
         edits = tuple(edit for span in substitution.spans for edit in replaced(text, span, term, peer))
         group = exchanges[0].source_group

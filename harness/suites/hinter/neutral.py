@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from hashlib import sha256
 from typing import Any
@@ -16,7 +16,7 @@ from harness.core import Operation, Span, canonical
 from harness.errors import LexiconError
 from harness.files import DATA, read_toml
 from harness.language.parsed_text import ParsedText
-from harness.language.people import phrase_pattern
+from harness.language.people import people, phrase_pattern
 from harness.language.person_names import quotations
 from harness.language.surface import Edit, article_edit, begins_sentence, carry_case, containing
 from harness.suites.hinter.mutation import Tagger, replaced
@@ -26,6 +26,9 @@ NAMES = frozenset(
     {"PERSON", "NORP", "FAC", "ORG", "GPE", "LOC", "PRODUCT", "EVENT", "WORK_OF_ART", "LAW", "MONEY"}
 )
 NOUNS = ("NN", "NNS")
+ALONE = ("also", "any", "no", "n't", "not", "born")
+"""Words before which nothing is inserted."""
+FINITE = ("VBZ", "VBD", "VBP")
 SUBJECTS = ("NN", "NNS", "PRP", "NNP", "EX")
 _BEFORE = re.compile(r"(\S+)[ \n]*$")
 _AFTER = re.compile(r"[ \n]*(\S+)")
@@ -43,11 +46,26 @@ class StandIn:
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Where a word is meant: the part of a compound that a noun may be (first, last or any), or neighbours.
+
+    ``after`` and ``before`` are the tags that the words directly before and after it must have; after a noun,
+    it must be none of ``except_after`` and no person.
+    """
+
+    compounds: str = ""
+    after: frozenset[str] = frozenset()
+    before: frozenset[str] = frozenset()
+    except_after: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class Insertion:
     """Words to insert between one of the words ``after`` and one of the nouns ``before``.
 
-    Without nouns, ``after`` are verbs, and a word with one of ``tags`` must follow. With ``again``, the text
-    must have the noun before.
+    Without nouns, ``after`` are verbs: with ``tags``, the words are inserted after the verb, and a word with
+    one of these must follow; without, between the verb and a subject that begins its sentence. With
+    ``again``, the text must have the noun before.
     """
 
     words: tuple[str, ...]
@@ -91,15 +109,16 @@ class Swap:
 
 @dataclass(frozen=True)
 class Neutral:
-    """The dictionary: by word and tag what may stand in for it, and what may be inserted.
+    """The dictionary: by word and tag what may stand in for it, and where; and what may be inserted.
 
-    ``compounds`` says of nouns, by word and tag, which part of a compound they may be: first, last or any.
+    ``different`` are words for persons that share a group with others and do not say the same.
     """
 
     stand_ins: Mapping[str, Mapping[str, tuple[StandIn, ...]]]
-    compounds: Mapping[tuple[str, str], str]
+    places: Mapping[tuple[str, str], Place]
     insertions: tuple[Insertion, ...]
     phrases: re.Pattern[str]
+    different: frozenset[str]
     closed: frozenset[str] = field(default=frozenset())
 
     @property
@@ -117,12 +136,12 @@ class Neutral:
     @cached_property
     def _matcher(self) -> Matcher:
         nouns = {noun for insertion in self.insertions for noun in insertion.before}
-        verbs = {verb for insertion in self.insertions if insertion.tags for verb in insertion.after}
+        verbs = {verb for insertion in self.insertions if not insertion.before for verb in insertion.after}
         return Matcher({"words": Terms(self.stand_ins), "nouns": Terms(nouns), "verbs": Terms(verbs)})
 
     def without(self, words: Collection[str]) -> Neutral:
         """Return the dictionary without ``words``, which are in lower case, on either side."""
-        return Neutral(self.stand_ins, self.compounds, self.insertions, self.phrases, frozenset(words))
+        return replace(self, closed=frozenset(words))
 
     def offsets(self, text: str) -> Iterator[int]:
         """Yield the offsets of all words of the dictionary in ``text``, whose tags ``swaps`` asks for.
@@ -149,7 +168,7 @@ class Neutral:
         ]
         exchanged = self._exchanges(ground, found.get("words", {}), closed)
         before = self._before_nouns(ground, found.get("nouns", {}), closed)
-        return [*exchanged, *before, *self._after_verbs(ground, found.get("verbs", {}), closed)]
+        return [*exchanged, *before, *self._beside_verbs(ground, found.get("verbs", {}), closed)]
 
     def _exchanges(
         self, ground: Ground, found: Mapping[str, Sequence[Span]], closed: Sequence[Span]
@@ -180,17 +199,26 @@ class Neutral:
             yield next(iter(meant))
             return
         tag = ground.tag(span[0])
-        if tag is not None and tag in meant and (tag not in NOUNS or self._alone(ground, word, tag, span)):
+        if tag is not None and tag in meant and self._placed(ground, word, tag, span):
             yield tag
 
-    def _alone(self, ground: Ground, word: str, tag: str, span: Span) -> bool:
-        """Return whether a noun is no part of a compound that it may not be."""
-        allowed = self.compounds.get((word, tag), "")
+    def _placed(self, ground: Ground, word: str, tag: str, span: Span) -> bool:
+        """Return whether a word stands where it is meant: a noun in no compound, another beside its like."""
+        place = self.places[word, tag]
         after = _AFTER.match(ground.text, span[1])
         before = _BEFORE.search(ground.text, max(0, span[0] - 40), span[0])
-        first = after is not None and _is_noun(ground, after.start(1))
-        last = before is not None and _is_noun(ground, before.start(1))
-        return (not first or allowed in ("first", "any")) and (not last or allowed in ("last", "any"))
+        if tag in NOUNS:
+            first = after is not None and _is_noun(ground, after.start(1))
+            last = before is not None and _is_noun(ground, before.start(1))
+            allowed = place.compounds
+            return (not first or allowed in ("first", "any")) and (not last or allowed in ("last", "any"))
+        if place.after and (before is None or not _is_one(ground, before, place.after)):
+            return False
+        if place.except_after and before is not None:
+            host = before[1].lower()
+            if host in place.except_after or not host.isalpha() or people().person(host):
+                return False
+        return not place.before or (after is not None and _is_one(ground, after, place.before))
 
     def _before_nouns(
         self, ground: Ground, found: Mapping[str, Sequence[Span]], closed: Sequence[Span]
@@ -208,7 +236,7 @@ class Neutral:
                     if noun in insertion.before and before[1].lower() in insertion.after:
                         yield from self._insert(ground, noun, span, number, tag, insertion)
 
-    def _after_verbs(
+    def _beside_verbs(
         self, ground: Ground, found: Mapping[str, Sequence[Span]], closed: Sequence[Span]
     ) -> Iterator[Swap]:
         for verb, spans in found.items():
@@ -218,21 +246,29 @@ class Neutral:
                     continue
                 tag, subject = ground.tag(after.start(1)), ground.tag(before.start(1))
                 apart = ground.sentence((before.start(1), after.end(1))) < 0
-                if apart or subject not in SUBJECTS or after[1].lower() in ("also", "any", "n't"):
+                if apart or subject not in SUBJECTS or _word(after) in ALONE:
                     continue
                 if not _free(ground.text, (start, end), verb, closed):
                     continue
                 for insertion in self.insertions:
-                    if (
-                        verb in insertion.after
-                        and tag in insertion.tags
-                        and not self._closed(insertion, verb)
-                    ):
-                        edit = Edit(end, end, f" {insertion.words[0]}")
-                        where = ground.sentence((start, end))
-                        target = f"{verb} {insertion.words[0]}"
-                        source = _numbered(verb, number)
-                        yield Swap(source, target, ((start, end),), (edit,), "RB", where, "insertion")
+                    if insertion.before or verb not in insertion.after or self._closed(insertion, verb):
+                        continue
+                    if insertion.tags and tag in insertion.tags:
+                        edit, target = (
+                            Edit(end, end, f" {insertion.words[0]}"),
+                            f"{verb} {insertion.words[0]}",
+                        )
+                    elif not insertion.tags and _begins(ground, before, ground.tag(start)):
+                        edit, target = (
+                            Edit(start, start, f"{insertion.words[0]} "),
+                            f"{insertion.words[0]} {verb}",
+                        )
+                    else:
+                        continue
+                    where = ground.sentence((start, end))
+                    yield Swap(
+                        _numbered(verb, number), target, ((start, end),), (edit,), "RB", where, "insertion"
+                    )
 
     def _closed(self, insertion: Insertion, host: str) -> bool:
         return not self.closed.isdisjoint({*insertion.words, host})
@@ -268,13 +304,15 @@ def neutral() -> Neutral:
     """Return the bundled dictionary (``data/control.toml``)."""
     table = _table()
     stand_ins: dict[str, dict[str, list[StandIn]]] = {}
-    compounds: dict[tuple[str, str], str] = {}
+    places: dict[tuple[str, str], Place] = {}
     for part in table["words"]:
+        after, before, other = (frozenset(part.get(key, ())) for key in ("after", "before", "except_after"))
+        place = Place(part.get("compounds", ""), after, before, other)
         for tag in part["tags"]:
             for word, stand_in in _pairs(part):
                 listed = stand_ins.setdefault(word, {}).setdefault(tag, [])
                 listed.append(stand_in)
-                compounds[word, tag] = part.get("compounds", "")
+                places[word, tag] = place
     insertions = tuple(
         Insertion(
             tuple(each["words"]),
@@ -286,7 +324,13 @@ def neutral() -> Neutral:
         for each in table["insertions"]
     )
     frozen = {word: {tag: tuple(each) for tag, each in tags.items()} for word, tags in stand_ins.items()}
-    return Neutral(frozen, compounds, insertions, phrase_pattern(table["phrases"]["fixed"]))
+    return Neutral(
+        frozen,
+        places,
+        insertions,
+        phrase_pattern(table["phrases"]["fixed"]),
+        frozenset(table["persons"]["different"]),
+    )
 
 
 @cache
@@ -318,6 +362,30 @@ def _numbered(word: str, number: int) -> str:
 
 def _is_noun(ground: Ground, offset: int) -> bool:
     return ((ground.tag(offset) if ground.tag else None) or "").startswith("NN")
+
+
+def _word(found: re.Match[str]) -> str:
+    return found[1].lower().strip(".,;:")
+
+
+def _is_one(ground: Ground, word: re.Match[str], tags: Collection[str]) -> bool:
+    """Return whether a word that was found beside another has one of ``tags``."""
+    return ground.tag is not None and word[1][-1:].isalnum() and ground.tag(word.start(1)) in tags
+
+
+def _begins(ground: Ground, subject: re.Match[str], verb: str | None) -> bool:
+    """Return whether a subject before a finite ``verb`` begins a sentence: a pronoun, or a noun with "the".
+
+    The writer's own "I" does not, in the first sentence of a text, where "also" has nothing to refer to.
+    """
+    text, start = ground.text, subject.start(1)
+    first = ground.sentence((start, subject.end(1))) == 0 and subject[1] == "I"
+    if verb not in FINITE or first or not subject[1][-1:].isalpha():
+        return False
+    if ground.tag is not None and ground.tag(start) in NOUNS:
+        the = _BEFORE.search(text, max(0, start - 40), start)
+        return the is not None and the[1] in ("The", "This") and begins_sentence(text, the.start(1))
+    return begins_sentence(text, start)
 
 
 def _free(text: str, span: Span, word: str, closed: Sequence[Span]) -> bool:
