@@ -44,8 +44,8 @@ FLOORS = (
     ("config", "language.constituency", "language.coreference_adapters", "report"),
     ("language.coreference",),
     # What is tested.
-    ("suites.matching", "suites.nouns", "suites.oracle", "suites.sentiment_oracle"),
-    ("suites.diversity", "suites.lexicon"),
+    ("suites.ground", "suites.matching", "suites.nouns", "suites.oracle", "suites.sentiment_oracle"),
+    ("suites.diversity", "suites.lexicon", "suites.neutral"),
     (
         "suites",
         "suites.biasfinder",

@@ -7,10 +7,13 @@ replacement takes over the look of the word it replaces.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from harness.core import Span
+
+Tagger = Callable[[int], str | None]
+"""Maps a character offset to the fine POS tag of the token that starts there, None if unknown."""
 
 Slot = Literal["nominative", "accusative", "determiner", "possessive", "reflexive"]
 
@@ -167,3 +170,17 @@ def containing(spans: Sequence[Span], start: int, end: int) -> int | None:
     if low < len(spans) and spans[low][0] <= start and end <= spans[low][1]:
         return low
     return None
+
+
+def replaced(text: str, span: Span, source: str, target: str) -> Iterator[Edit]:
+    """Yield the edits that write ``target`` for ``source`` at ``span``: in the case of what stands there.
+
+    The article before it is mended.
+    """
+    start, end = span
+    written = text[start:end]
+    new = carry_case(written, source, target, begins_sentence(text, start))
+    article = article_edit(text, start, written, new)
+    if article is not None:
+        yield article
+    yield Edit(start, end, new)

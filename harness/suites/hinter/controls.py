@@ -19,12 +19,13 @@ from math import floor
 from typing import Literal
 
 from harness.core import CONTROL, MIRRORS, Case, Span, Substitution
-from harness.language.surface import Edit, apply, disjoint
+from harness.language.surface import Edit, apply, disjoint, replaced
+from harness.suites.ground import Ground
 from harness.suites.hinter.agreement import AgreedInvariant, Agreement
 from harness.suites.hinter.conformity import Conformity
-from harness.suites.hinter.mutation import Mutation, Variation, mutant, replaced
-from harness.suites.hinter.neutral import Ground, Neutral, Swap
+from harness.suites.hinter.mutation import Mutation, Variation, mutant
 from harness.suites.lexicon import Attribute, Exchange, Lexicon
+from harness.suites.neutral import Neutral, Swap
 
 Kind = Literal["word", "group"]
 ROUNDS = 3
@@ -240,26 +241,15 @@ class _Draw:
         return [_variation(_together(first, ranked[1:], size)) for first in firsts]
 
     def cases(self) -> Iterator[Case]:
-        """Yield the controls, each once, with the number of mutants that it stands for.
-
-        Those of as many changes stand for all mutants of as many, of this text and of those that were not
-        drawn.
-        """
+        """Yield the controls, each once, those of fewer changes first."""
         found: dict[frozenset[Edit], tuple[Mutation, Mutation, Kind]] = {}
-        times: Counter[frozenset[Edit]] = Counter()
         for unit in self._units:
             for part, mirrored in unit.parts():
                 found.setdefault(_edits(part), (part, mirrored, unit.kind))
-                times[_edits(part)] += 1
-        sizes: Counter[int] = Counter()
-        for edits, (part, _, _) in found.items():
-            sizes[len(part)] += times[edits]
-        for edits, (part, mirrored, kind) in sorted(found.items(), key=lambda each: len(each[1][0])):
-            size = len(part)
-            weight = times[edits] * self._counts[size] / (sizes[size] * self._chance)
-            yield self._case(part, mirrored, kind, float(weight))
+        for each in sorted(found.values(), key=lambda each: len(each[0])):
+            yield self._case(*each)
 
-    def _case(self, part: Mutation, mirrored: Mutation, kind: Kind, weight: float) -> Case:
+    def _case(self, part: Mutation, mirrored: Mutation, kind: Kind) -> Case:
         source = self._source
         pairs = "\x1e".join("\x1f".join(v.substitution.pair) for v in part)
         digest = sha256(pairs.encode("utf-8", "surrogatepass")).hexdigest()[:12]
@@ -271,7 +261,6 @@ class _Draw:
             text=apply(source.ground.text, (e for v in part for e in v.edits)),
             substitutions=tuple(v.substitution for v in part),
             traits={CONTROL: kind, MIRRORS: source.name(mirrored)},
-            weight=weight,
         )
 
 

@@ -7,7 +7,7 @@ mutant, several make an intersectional one. All edits are made on the original, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 
@@ -15,19 +15,15 @@ from harness.core import Span, Substitution
 from harness.language.surface import (
     AMBIGUOUS,
     Edit,
+    Tagger,
     apply,
-    article_edit,
-    begins_sentence,
-    carry_case,
     disjoint,
     paradigm,
     pronoun,
+    replaced,
     slot,
 )
 from harness.suites.lexicon import Attribute, Lexicon
-
-Tagger = Callable[[int], str | None]
-"""Maps a character offset to the fine POS tag of the token that starts there, None if unknown."""
 
 Occurrences = Mapping[str, Mapping[str, Sequence[Span]]]
 """By attribute, the spans of each of its terms that occur in a text."""
@@ -108,20 +104,6 @@ def _variation(
         forms.append(form)
     substitution = Substitution(attribute, source, "/".join(dict.fromkeys(forms)), tuple(spans))
     return Variation(substitution, tuple(edits))
-
-
-def replaced(text: str, span: Span, source: str, target: str) -> Iterator[Edit]:
-    """Yield the edits that write ``target`` for ``source`` at ``span``: in the case of what stands there.
-
-    The article before it is mended.
-    """
-    start, end = span
-    written = text[start:end]
-    new = carry_case(written, source, target, begins_sentence(text, start))
-    article = article_edit(text, start, written, new)
-    if article is not None:
-        yield article
-    yield Edit(start, end, new)
 
 
 def unique(candidates: Variations) -> tuple[dict[str, Sequence[Variation]], list[Variation]]:

@@ -27,9 +27,10 @@ from harness.language.entities import Resolver
 from harness.language.parse import Parser
 from harness.language.parsed_text import ParsedText
 from harness.language.sentences import spans as spans_of_sentences
-from harness.language.surface import containing
+from harness.language.surface import Tagger, containing
 from harness.plugins import Controls, Figures, Nouns, Suite
 from harness.suites import oracle
+from harness.suites.ground import Ground, closed_spans
 from harness.suites.hinter import exhibits, sampling
 from harness.suites.hinter.agreement import AgreedInvariant, Agreement
 from harness.suites.hinter.conformity import Conformity, Kept
@@ -37,7 +38,6 @@ from harness.suites.hinter.controls import Maker, Source
 from harness.suites.hinter.mutation import (
     Mutation,
     Occurrences,
-    Tagger,
     Variation,
     Variations,
     ambiguous,
@@ -47,11 +47,11 @@ from harness.suites.hinter.mutation import (
     unique,
     variations,
 )
-from harness.suites.hinter.neutral import Ground, Neutral, closed_spans, neutral
 from harness.suites.hinter.places import REASONS, Left
 from harness.suites.hinter.recasting import Recaster
 from harness.suites.hinter.tag_comparison import DEPENDENCY, POS
 from harness.suites.lexicon import Lexicon
+from harness.suites.neutral import Neutral, neutral
 
 BATCH_DOCUMENTS = 32
 _WORD = re.compile(r"\w+")

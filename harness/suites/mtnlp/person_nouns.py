@@ -9,7 +9,9 @@ from harness.suites.lexicon import Attribute, Exchange, by_source
 from harness.suites.nouns import gender_nouns, occupations, table
 
 GENDER = "gender"
-IDENTITIES = ("male", "female")
+MALE, FEMALE = IDENTITIES = ("male", "female")
+UNMARKED = "unmarked"
+"""The group of nouns that say no gender."""
 
 
 @cache
@@ -19,26 +21,28 @@ def person_nouns() -> Attribute:
     These are the noun of the other gender, if there is one, then the noun itself after each of
     ``IDENTITIES``.
     """
-    analogies = dict(_analogies())
-    pairs = (
-        (noun, target)
+    analogies = {exchange.source: exchange for exchange in _analogies()}
+    exchanges = (
+        exchange
         for noun in dict.fromkeys([*analogies, *_neutral()])
-        for target in (
-            *([analogies[noun]] if noun in analogies else []),
-            *(f"{identity} {noun}" for identity in IDENTITIES),
-        )
+        for exchange in (*filter(None, [analogies.get(noun)]), *_active(noun, analogies.get(noun)))
     )
-    return Attribute(GENDER, by_source(Exchange(*pair, *pair) for pair in pairs), groups={})
+    return Attribute(GENDER, by_source(exchanges), groups={})
 
 
-def _analogies() -> Iterator[tuple[str, str]]:
+def _active(noun: str, analogy: Exchange | None) -> Iterator[Exchange]:
+    group = UNMARKED if analogy is None else analogy.source_group
+    return (Exchange(noun, f"{identity} {noun}", group, identity) for identity in IDENTITIES)
+
+
+def _analogies() -> Iterator[Exchange]:
     analogies = table("person_nouns")["analogies"]
     pairs = list(zip(analogies["male"], analogies["female"], strict=True))
     for nouns in gender_nouns():
         pairs += [(nouns.male.singular, nouns.female.singular), (nouns.male.plural, nouns.female.plural)]
     for male, female in pairs:
-        yield (male, female)
-        yield (female, male)
+        yield Exchange(male, female, MALE, FEMALE)
+        yield Exchange(female, male, FEMALE, MALE)
 
 
 def _neutral() -> Iterator[str]:

@@ -13,7 +13,7 @@ def make(options: MtNlpOptions, kit: Kit) -> Suite:
     """Return the suite."""
     from harness.suites.mtnlp.suite import MtNlp
 
-    return MtNlp()
+    return MtNlp(control=kit.control, labels=kit.task.labels, seed=kit.seed)
 
 
 plugin = SuitePlugin(

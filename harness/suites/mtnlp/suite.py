@@ -21,8 +21,11 @@ from hashlib import sha256
 from harness.core import Case, Document, JsonObject, Outcome, Span, Substitution, Verdict, canonical
 from harness.language.surface import Edit, apply, begins_sentence, carry_case
 from harness.plugins import Nouns, Suite
-from harness.suites.lexicon import Attribute, Lexicon
+from harness.settings import Controls
+from harness.suites.lexicon import Attribute, Exchange, Lexicon
+from harness.suites.mtnlp.controls import controls
 from harness.suites.mtnlp.person_nouns import person_nouns
+from harness.suites.neutral import neutral
 from harness.suites.oracle import RELATION, compare, smaller
 
 # After these a noun phrase opens, so that the word before the noun is neither a noun nor an adjective.
@@ -41,16 +44,25 @@ _WORD_BEFORE = re.compile(r"([\w'’-]+)[\s\"“‘'(]*$")
 @dataclass(frozen=True)
 class MtNlp(Suite):
     """The suite: its fields are its configuration. ``persons`` maps each person noun to its
-    mutations; those that end in the noun itself are active ones."""
+    mutations; those that end in the noun itself are active ones. ``control`` says how many control mutants to
+    make, drawn by ``seed``; words of ``labels`` stay in them."""
 
     name = "mtnlp"
     nouns = Nouns(case="mutant", source="text", eligible="a term")
 
     persons: Attribute = field(default_factory=person_nouns)
+    control: Controls = field(default_factory=lambda: Controls(share=0))
+    labels: Sequence[str] = ()
+    seed: int = 0
 
     @property
     def identity(self) -> JsonObject:
-        return {"lexicon": Lexicon({self.persons.name: self.persons}).digest}
+        found: JsonObject = {"lexicon": Lexicon({self.persons.name: self.persons}).digest}
+        return {**found, "controls": neutral().digest} if self.controlled else found
+
+    @property
+    def controlled(self) -> bool:
+        return self.control.share > 0 and "word" in self.control.kinds
 
     def cases(self, documents: Iterator[Document]) -> Iterator[Case]:
         """Yield each document with a person noun, then its mutants in the order of the text."""
@@ -66,6 +78,9 @@ class MtNlp(Suite):
                     expected=document.labels,
                 )
                 yield from mutants
+                if self.controlled:
+                    closed = (*self.persons.words, *self.labels)
+                    yield from controls(document, mutants, self.control.share, self.seed, closed)
 
     def judge(self, group: Sequence[Case], outcomes: Mapping[str, Outcome]) -> Iterator[Verdict]:
         """Yield a verdict for each mutant against its original."""
@@ -87,13 +102,13 @@ class MtNlp(Suite):
         for span, noun in sorted(matches):
             if not _common(text, span):
                 continue
-            for target in self.persons.targets[noun]:
-                active = target.endswith(f" {noun}")
-                if not active or _opens(text, span[0]):
-                    yield self._mutant(document, span, noun, target, "active" if active else "analogy")
+            for exchange in self.persons.exchanges[noun]:
+                if exchange.operation == "exchange" or _opens(text, span[0]):
+                    yield self._mutant(document, span, exchange)
 
-    def _mutant(self, document: Document, span: Span, noun: str, target: str, mutation: str) -> Case:
+    def _mutant(self, document: Document, span: Span, exchange: Exchange) -> Case:
         text, (start, end) = document.text, span
+        noun, target = exchange.source, exchange.target
         new = carry_case(text[start:end], noun, target, begins_sentence(text, start))
         digest = sha256(canonical([noun, target, start]).encode()).hexdigest()[:12]
         return Case(
@@ -102,8 +117,18 @@ class MtNlp(Suite):
             document=document.id,
             role="atomic",
             text=apply(text, [Edit(start, end, new)]),
-            substitutions=(Substitution(self.persons.name, noun, target, (span,)),),
-            traits={"mutation": mutation},
+            substitutions=(
+                Substitution(
+                    self.persons.name,
+                    noun,
+                    target,
+                    (span,),
+                    exchange.operation,
+                    exchange.source_group,
+                    exchange.target_group,
+                ),
+            ),
+            traits={"mutation": "analogy" if exchange.operation == "exchange" else "active"},
         )
 
 

@@ -18,13 +18,14 @@ from harness.language.entities import Entity, Resolution
 from harness.language.parsers import CachedParser
 from harness.language.people import people
 from harness.settings import Controls
+from harness.statistics import wilson
 from harness.suites import lexicon
 from harness.suites.hinter import persons
 from harness.suites.hinter.conformity import Conformity
-from harness.suites.hinter.neutral import neutral
 from harness.suites.hinter.suite import Hinter
 from harness.suites.hinter.tag_comparison import DEPENDENCY, POS
 from harness.suites.linguistic import sentiment
+from harness.suites.neutral import neutral
 
 ATTRIBUTES = ("race", "gender", "body")
 BUNDLED = lexicon.load().select(ATTRIBUTES)
@@ -150,31 +151,13 @@ def test_no_text_occurs_twice(parser: CachedParser, text: str, seed: int) -> Non
     assert len({case.id for case in cases}) == len(cases)
 
 
-@slow
-@given(text=texts)
-def test_the_weights_of_as_many_changes_sum_to_the_mutants_they_stand_for(
-    parser: CachedParser, text: str
-) -> None:
-    """Where a text is sure to have controls, to its own; otherwise to those of the texts not drawn, too."""
-    mutants, controls = split(made(suite(parser, 1.0), text))
-    of_size = Counter(len(case.substitutions) for case in mutants)
-    unit = 2 ** max(of_size, default=1) - 1
-    for size in {len(case.substitutions) for case in controls}:
-        weight = sum(case.weight for case in controls if len(case.substitutions) == size)
-        assert weight == pytest.approx(of_size[size] * max(1, unit / len(mutants)))
-
-
-def test_weights_of_drawn_texts_stand_for_those_that_are_not(parser: CachedParser) -> None:
-    text, share, seeds = "The film was shown in June, and a man usually saw it twice.", 0.001, range(200)
+def test_a_text_whose_share_is_below_one_unit_is_drawn_now_and_then(parser: CachedParser) -> None:
+    text, share, seeds = "The film was shown in June, and a man usually saw it twice.", 0.05, range(200)
     mutants, _ = split(made(suite(parser, 0), text))
-    few = [split(made(suite(parser, share * 50, seed=seed), text))[1] for seed in seeds]
-    expected = sum(len(case.substitutions) == 1 for case in mutants)
-    weights = [sum(case.weight for case in made if len(case.substitutions) == 1) for made in few]
-    drawn = [weight for weight in weights if weight]
-    assert 0 < len(drawn) < len(seeds)
-    assert len(set(drawn)) == 1
-    chance = min(1.0, share * 50 * len(mutants) / (2 ** max(len(c.substitutions) for c in mutants) - 1))
-    assert drawn[0] == pytest.approx(expected / chance)
+    drawn = sum(bool(split(made(suite(parser, share, seed=seed), text))[1]) for seed in seeds)
+    chance = share * len(mutants) / (2 ** max(len(c.substitutions) for c in mutants) - 1)
+    low, high = wilson(drawn, len(seeds), 0.999) or (0.0, 1.0)
+    assert low <= chance <= high
 
 
 # What they change
@@ -227,8 +210,8 @@ def test_words_of_the_labels_stay(parser: CachedParser) -> None:
 # By the seed alone
 
 
-def identities(cases: Sequence[Case]) -> list[tuple[str, str, float]]:
-    return [(case.id, case.text, case.weight) for case in split(cases)[1]]
+def identities(cases: Sequence[Case]) -> list[tuple[str, str]]:
+    return [(case.id, case.text) for case in split(cases)[1]]
 
 
 def test_controls_depend_on_the_seed_and_the_text_alone(parser: CachedParser) -> None:

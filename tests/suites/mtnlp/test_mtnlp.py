@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.core import Case, Document, Margin, Outcome, Verdict
+from harness.core import CONTROL, MIRRORS, Case, Document, Margin, Outcome, Verdict
+from harness.settings import Controls
 from harness.suites.lexicon import Exchange, by_source
 from harness.suites.mtnlp.person_nouns import person_nouns
 from harness.suites.mtnlp.suite import MtNlp
@@ -184,3 +185,29 @@ def test_identity_follows_the_words() -> None:
     fewer = MtNlp(replace(person_nouns(), exchanges=by_source([Exchange("man", "woman", "male", "female")])))
     assert fewer.identity != SUITE.identity
     assert MtNlp().identity == SUITE.identity
+
+
+TEXT = "The film was long. A man saw the movie and a woman went home. His wife bought the car."
+
+
+@given(st.integers(0, 50), st.floats(0.1, 1.0))
+def test_controls_change_one_everyday_word_and_no_person(seed: int, share: float) -> None:
+    suite = MtNlp(control=Controls(share=share), seed=seed)
+    made = list(suite.cases(iter([Document("a", TEXT)])))
+    mutants = [case for case in made if case.role == "atomic"]
+    controls = [case for case in made if case.role == "control"]
+    assert len(controls) <= share * len(mutants) + 1
+    assert len({TEXT, *(case.text for case in made)}) == len(made)
+    nouns = {span for case in mutants for s in case.substitutions for span in s.spans}
+    for case in controls:
+        [change] = case.substitutions
+        assert (change.attribute, change.operation) == (CONTROL, "exchange")
+        assert nouns.isdisjoint(change.spans)
+        assert case.traits[MIRRORS] in {mutant.id for mutant in mutants}
+
+
+def test_mutants_carry_the_groups_of_their_nouns() -> None:
+    [original, *mutants] = cases("The waiter and a critic.")
+    groups = {(s.source_group, s.target_group) for case in mutants for s in case.substitutions}
+    assert groups == {("male", "female"), ("male", "male"), ("unmarked", "male"), ("unmarked", "female")}
+    assert not SUITE.controlled

@@ -15,23 +15,20 @@ from typing import Any
 from harness.core import Operation, Span, canonical
 from harness.errors import LexiconError
 from harness.files import DATA, read_toml
-from harness.language.parsed_text import ParsedText
 from harness.language.people import people, phrase_pattern
 from harness.language.person_names import quotations
-from harness.language.surface import Edit, article_edit, begins_sentence, carry_case, containing
-from harness.suites.hinter.mutation import Tagger, replaced
+from harness.language.surface import (
+    Edit,
+    article_edit,
+    carry_case,
+    replaced,
+)
+from harness.suites.ground import AFTER, BEFORE, NOUNS, Ground
 from harness.suites.matching import Matcher, Terms
 
-NAMES = frozenset(
-    {"PERSON", "NORP", "FAC", "ORG", "GPE", "LOC", "PRODUCT", "EVENT", "WORK_OF_ART", "LAW", "MONEY"}
-)
-NOUNS = ("NN", "NNS")
 ALONE = ("also", "any", "no", "n't", "not", "born")
 """Words before which nothing is inserted."""
-FINITE = ("VBZ", "VBD", "VBP")
 SUBJECTS = ("NN", "NNS", "PRP", "NNP", "EX")
-_BEFORE = re.compile(r"(\S+)[ \n]*$")
-_AFTER = re.compile(r"[ \n]*(\S+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,24 +70,6 @@ class Insertion:
     before: frozenset[str]
     tags: frozenset[str]
     again: bool
-
-
-@dataclass(frozen=True)
-class Ground:
-    """A text in which words are looked for: its ``sentences``, tags, and spans that stay as they are.
-
-    ``tag`` is None where nothing is known of parts of speech.
-    """
-
-    text: str
-    sentences: Sequence[Span]
-    tag: Tagger | None
-    closed: Sequence[Span]
-
-    def sentence(self, span: Span) -> int:
-        """Return the index of the sentence at ``span``; -1 where it crosses a boundary."""
-        index = containing(self.sentences, *span)
-        return -1 if index is None else index
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +131,7 @@ class Neutral:
             for spans in terms.values():
                 for start, end in spans:
                     yield start
-                    after, before = _AFTER.match(text, end), _BEFORE.search(text, max(0, start - 40), start)
+                    after, before = AFTER.match(text, end), BEFORE.search(text, max(0, start - 40), start)
                     if after:
                         yield after.start(1)
                     if before:
@@ -177,7 +156,7 @@ class Neutral:
         for word, spans in found.items():
             if word.lower() in self.closed:
                 continue
-            free = {span: n for n, span in enumerate(spans, 1) if _free(ground.text, span, word, closed)}
+            free = {span: n for n, span in enumerate(spans, 1) if ground.free(span, word, closed)}
             by_tag: dict[str, list[Span]] = {}
             for span in free:
                 for tag in self._tags(ground, word, span):
@@ -205,32 +184,32 @@ class Neutral:
     def _placed(self, ground: Ground, word: str, tag: str, span: Span) -> bool:
         """Return whether a word stands where it is meant: a noun in no compound, another beside its like."""
         place = self.places[word, tag]
-        after = _AFTER.match(ground.text, span[1])
-        before = _BEFORE.search(ground.text, max(0, span[0] - 40), span[0])
+        after = AFTER.match(ground.text, span[1])
+        before = BEFORE.search(ground.text, max(0, span[0] - 40), span[0])
         if tag in NOUNS:
-            first = after is not None and _is_noun(ground, after.start(1))
-            last = before is not None and _is_noun(ground, before.start(1))
+            first = after is not None and ground.noun(after.start(1))
+            last = before is not None and ground.noun(before.start(1))
             allowed = place.compounds
             return (not first or allowed in ("first", "any")) and (not last or allowed in ("last", "any"))
-        if place.after and (before is None or not _is_one(ground, before, place.after)):
+        if place.after and (before is None or not ground.one_of(before, place.after)):
             return False
         if place.except_after and before is not None:
             host = before[1].lower()
             if host in place.except_after or not host.isalpha() or people().person(host):
                 return False
-        return not place.before or (after is not None and _is_one(ground, after, place.before))
+        return not place.before or (after is not None and ground.one_of(after, place.before))
 
     def _before_nouns(
         self, ground: Ground, found: Mapping[str, Sequence[Span]], closed: Sequence[Span]
     ) -> Iterator[Swap]:
         for noun, spans in found.items():
             for number, span in enumerate(spans, 1):
-                before = _BEFORE.search(ground.text, max(0, span[0] - 40), span[0])
-                if before is None or not _free(ground.text, span, noun, closed):
+                before = BEFORE.search(ground.text, max(0, span[0] - 40), span[0])
+                if before is None or not ground.free(span, noun, closed):
                     continue
                 tag = "NNS" if ground.tag is None else ground.tag(span[0])
-                after = _AFTER.match(ground.text, span[1])
-                if tag not in NOUNS or (ground.tag and after and _is_noun(ground, after.start(1))):
+                after = AFTER.match(ground.text, span[1])
+                if tag not in NOUNS or (ground.tag and after and ground.noun(after.start(1))):
                     continue
                 for insertion in self.insertions:
                     if noun in insertion.before and before[1].lower() in insertion.after:
@@ -241,14 +220,14 @@ class Neutral:
     ) -> Iterator[Swap]:
         for verb, spans in found.items():
             for number, (start, end) in enumerate(spans, 1):
-                after, before = _AFTER.match(ground.text, end), _BEFORE.search(ground.text, 0, start)
+                after, before = AFTER.match(ground.text, end), BEFORE.search(ground.text, 0, start)
                 if ground.tag is None or after is None or before is None:
                     continue
                 tag, subject = ground.tag(after.start(1)), ground.tag(before.start(1))
                 apart = ground.sentence((before.start(1), after.end(1))) < 0
                 if apart or subject not in SUBJECTS or _word(after) in ALONE:
                     continue
-                if not _free(ground.text, (start, end), verb, closed):
+                if not ground.free((start, end), verb, closed):
                     continue
                 for insertion in self.insertions:
                     if insertion.before or verb not in insertion.after or self._closed(insertion, verb):
@@ -258,7 +237,7 @@ class Neutral:
                             Edit(end, end, f" {insertion.words[0]}"),
                             f"{verb} {insertion.words[0]}",
                         )
-                    elif not insertion.tags and _begins(ground, before, ground.tag(start)):
+                    elif not insertion.tags and ground.begins(before, ground.tag(start)):
                         edit, target = (
                             Edit(start, start, f"{insertion.words[0]} "),
                             f"{insertion.words[0]} {verb}",
@@ -289,14 +268,6 @@ class Neutral:
             yield Swap(
                 source, f"{word} {noun}", (span,), tuple(edits), tag, ground.sentence(span), "insertion"
             )
-
-
-def closed_spans(reading: ParsedText) -> list[Span]:
-    """Return the spans of the names in a text that was read with its entities."""
-    tokens = reading.tokens
-    return [
-        (tokens[each.first].start, tokens[each.last - 1].end) for each in reading.named if each.label in NAMES
-    ]
 
 
 @cache
@@ -360,54 +331,5 @@ def _numbered(word: str, number: int) -> str:
     return word if number == 1 else f"{word} ({number})"
 
 
-def _is_noun(ground: Ground, offset: int) -> bool:
-    return ((ground.tag(offset) if ground.tag else None) or "").startswith("NN")
-
-
 def _word(found: re.Match[str]) -> str:
     return found[1].lower().strip(".,;:")
-
-
-def _is_one(ground: Ground, word: re.Match[str], tags: Collection[str]) -> bool:
-    """Return whether a word that was found beside another has one of ``tags``."""
-    return ground.tag is not None and word[1][-1:].isalnum() and ground.tag(word.start(1)) in tags
-
-
-def _begins(ground: Ground, subject: re.Match[str], verb: str | None) -> bool:
-    """Return whether a subject before a finite ``verb`` begins a sentence: a pronoun, or a noun with "the".
-
-    The writer's own "I" does not, in the first sentence of a text, where "also" has nothing to refer to.
-    """
-    text, start = ground.text, subject.start(1)
-    first = ground.sentence((start, subject.end(1))) == 0 and subject[1] == "I"
-    if verb not in FINITE or first or not subject[1][-1:].isalpha():
-        return False
-    if ground.tag is not None and ground.tag(start) in NOUNS:
-        the = _BEFORE.search(text, max(0, start - 40), start)
-        return the is not None and the[1] in ("The", "This") and begins_sentence(text, the.start(1))
-    return begins_sentence(text, start)
-
-
-def _free(text: str, span: Span, word: str, closed: Sequence[Span]) -> bool:
-    """Return whether the word at ``span`` is no part of a name, a title, a quotation or a quantity."""
-    start, end = span
-    if any(low < end and start < high for low, high in closed):
-        return False
-    written = text[start:end]
-    after, before = _AFTER.match(text, end), _BEFORE.search(text, max(0, start - 40), start)
-    beside = [match[1] for match in (before, after) if match is not None]
-    if any(any(c.isdigit() for c in each) for each in beside) or text[end : end + 1] in ("-", "/"):
-        return False
-    capital = after is not None and after[1][:1].isupper() and after[1] not in ("I", "I'm", "I've", "I'd")
-    if capital and text[end:][:1] != " ":
-        capital = False
-    if written == word and not word[:1].isupper():
-        return not (capital and before is not None and before[1][:1].isupper() and before[1] != "I")
-    if written != word and not (written[1:] == word[1:] and begins_sentence(text, start)):
-        return False
-    return not capital and not (
-        before is not None
-        and before[1][:1].isupper()
-        and not begins_sentence(text, start)
-        and not begins_sentence(text, before.start(1))
-    )
