@@ -29,7 +29,7 @@ def find(summary: Summary) -> Finding | None:
     code: FindingCode = "treated-differently" if any(map(sure, summary.contrasts)) else "meeting"
     if not sentences:
         code, sentences = _no_group(summary, decided)
-    control = [] if few_controls(summary) else _control(decided)
+    control = [] if few_controls(summary) else _control(summary, decided)
     return Finding(code=code, text=" ".join([*sentences, *control]))
 
 
@@ -165,20 +165,24 @@ def _detectable(summary: Summary) -> str:
     return f" With a probability of 80 %, a difference of {listed(parts)} would have been found."
 
 
-def _control(decided: Sequence[ResultRow]) -> Iterator[str]:
+def _control(summary: Summary, decided: Sequence[ResultRow]) -> Iterator[str]:
     """Yield how often the answer changes, of mutants and of controls of the same texts."""
     parts = []
     for together, what in ((False, "one attribute"), (True, "several attributes")):
         rows = [row for row in decided if row.together is together and row.controlled]
         tests = sum(row.controlled or 0 for row in rows)
         if tests:
-            biased, control = (
-                sum((value or 0.0) * (row.controlled or 0) for row, value in zip(rows, values, strict=True))
-                for values in ([r.controlled_rate for r in rows], [r.control_rate for r in rows])
-            )
+            biased = sum((row.controlled_rate or 0.0) * (row.controlled or 0) for row in rows)
+            control = sum((row.control_rate or 0.0) * (row.controlled or 0) for row in rows)
             parts.append(
                 f"{percent(biased / tests)} of {counted(tests, 'mutant')} of {what} against"
-                f" {percent(control / tests)} of their controls"
+                f" {percent(control / tests)} of {counted(_controls(summary, together), 'control')}"
             )
     if parts:
         yield f"The answer changes in {listed(parts)}, which change as many words that name nobody."
+
+
+def _controls(summary: Summary, together: bool) -> int:
+    """Return the number of controls of one change, or of several."""
+    orders = summary.control.by_order.items() if summary.control is not None else ()
+    return sum(row.tests - row.undetermined for order, row in orders if (int(order) > 1) is together)
