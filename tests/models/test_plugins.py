@@ -80,8 +80,8 @@ def test_a_model_of_a_package_is_run_with_its_section(tmp_path: Path) -> None:
     settings.write_text('[model]\nname = "echo:one"\n[model.echo]\nsuffix = "Negative"\n', encoding="utf-8")
     out = tmp_path / "run"
     shared = ("--parser", "none", "--limit", "3", "--max-pairs", "1", "--control", "0")
-    shared += ("--cache", str(tmp_path / "c.sqlite"))
-    ended = hinter(packages, "run", str(settings), *shared, "--out", str(out), "--json")
+    cache = ("--cache", str(tmp_path / "c.sqlite"))
+    ended = hinter(packages, "run", str(settings), *shared, *cache, "--out", str(out), "--json")
     assert (ended.returncode, ended.stderr.count("Traceback")) == (0, 0), ended.stderr
     summary = json.loads(ended.stdout)
     assert summary["model"] == "echo:one"
