@@ -16,7 +16,9 @@ from harness.report.summary import ResultRow, Summary
 
 ALPHA = 0.05
 NAMED = 3
-"""The most contrasts that a headline names."""
+"""The most contrasts that a headline gives in figures."""
+LISTED = 5
+"""The most groups that it names beside one of them."""
 POINTS = " points"
 
 
@@ -39,19 +41,47 @@ def sure(row: Contrast | Intersection | Group | Gap) -> bool:
 
 
 def _groups(summary: Summary) -> Iterator[str]:
-    """Yield a sentence for the surest contrasts, and the number of others."""
-    certain = sorted(filter(sure, summary.contrasts), key=lambda row: (row.p_holm, -abs(row.effect)))
-    shown: list[Contrast] = []
-    for row in certain:  # each attribute has its say before one speaks twice
-        if row.attribute not in {other.attribute for other in shown} and len(shown) < NAMED:
-            shown.append(row)
-    shown += [row for row in certain if row not in shown][: NAMED - len(shown)]
-    for row in shown:
-        yield _contrast(summary, row)
-    if len(certain) > len(shown):
-        more = len(certain) - len(shown)
-        are = "is" if more == 1 else "are"
-        yield f"{counted(more, 'other contrast')} between groups {are} as sure."
+    """Yield the surest contrasts, those that share a group together, and the number of others."""
+    left = sorted(filter(sure, summary.contrasts), key=lambda row: (row.p_holm, -abs(row.effect)))
+    told: set[str] = set()
+    for _ in range(NAMED):
+        if not left:
+            return
+        # Each attribute has its say before one speaks twice.
+        lead = next((row for row in left if row.attribute not in told), left[0])
+        told.add(lead.attribute)
+        alike = max((_sharing(left, lead, side) for side in (0, 1)), key=len)
+        yield _contrast(summary, lead)
+        if len(alike) > 1:
+            yield _also(summary, alike[1:], lead)
+        left = [row for row in left if row not in alike]
+    if left:
+        are = "is" if len(left) == 1 else "are"
+        yield f"{counted(len(left), 'other contrast')} between groups {are} as sure."
+
+
+def _sharing(rows: Sequence[Contrast], lead: Contrast, side: int) -> list[Contrast]:
+    """Return ``lead``, then the rows with the same group worse off (0), or better off (1)."""
+    shared = [
+        row
+        for row in rows
+        if row is not lead
+        and (row.attribute, row.outcome) == (lead.attribute, lead.outcome)
+        and worse_off(row)[side] == worse_off(lead)[side]
+    ]
+    return [lead, *shared]
+
+
+def _also(summary: Summary, rows: Sequence[Contrast], lead: Contrast) -> str:
+    """Return what holds of other groups, too: that one is worse off than they, or they than one."""
+    same = 0 if all(worse_off(row)[0] == worse_off(lead)[0] for row in rows) else 1
+    names = [worse_off(row)[1 - same] for row in rows]
+    if len(names) > LISTED:
+        names = [*names[: LISTED - 1], f"{len(names) - LISTED + 1} other groups"]
+    low, high = (worse_off(lead)[0], listed(names)) if same == 0 else (listed(names), worse_off(lead)[1])
+    if summary.favourable:
+        return f"It also treats {low} worse than {high}."
+    return f"It also answers {lead.outcome} more rarely about {low} than about {high}."
 
 
 def _contrast(summary: Summary, row: Contrast) -> str:
