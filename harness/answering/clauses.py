@@ -26,7 +26,7 @@ _JOINERS = frozenset("and or nor und oder et ou y o e ed i en of и или & as 
 _SET_OFF = frozenset(":=|—–-(")
 _MORE = frozenset(
     "violation violations violated breach breached breaches infringed infringement convention protocol article"
-    " articles art arts court found finds respect conjunction read together has been there".split()
+    " articles art arts court found finds respect conjunction read together has been there listed above".split()
 )
 
 
@@ -129,13 +129,15 @@ class Grammar:
         state = _State()
         for clause in clauses:
             self._clause(clause, state)
+            state.aside = clause.gap == "("
             if clause.gap == ";":
-                state.led, state.cue = True, False
+                state.led, state.cue, state.list_denied = True, False, False
+                state.bare.clear()
         if "?" in end:
             return None
         stated.mentioned |= state.mentioned - state.marks
-        if state.taken_back:
-            stated.statements.clear()
+        if state.doubted and not state.marks and not state.mentioned and not self.several:
+            stated.statements.clear()  # "Positive. Or maybe not."
             return None
         if not state.marks and not state.cued:
             return None
@@ -152,9 +154,11 @@ class Grammar:
             state.bare.clear()
             return
         state.reason = False
+        if affirmed and listed and state.list_denied and not clause.joined:
+            return  # "no violation of Article 3, Article 5 or Article 8"
+        if affirmed and state.aside and state.marks and not listed:
+            return  # "0.7 (7 of 10)"
         if affirmed and not clause.unknown and (state.led or state.cue or clause.joined == "turn"):
-            if listed and state.list_denied and not clause.joined:
-                return
             state.add(affirmed, clause, listed)
         elif affirmed:
             state.mentioned |= affirmed
@@ -185,7 +189,7 @@ class Grammar:
 
     def _deny(self, clause: Clause, state: _State) -> None:
         if is_mark(clause.tokens[0]):  # "Article 3, Article 5 and Article 8 were not violated"
-            state.marks -= state.bare
+            state.take_back(state.bare)
         state.list_denied = True
         state.bare.clear()
 
@@ -201,12 +205,13 @@ class Grammar:
             state.cued |= state.cue and clause.gap in (":", "=")
             return
         known = all(self._stating(w) or w in lists.HEDGES or lists.denying(w) for w in words)
-        if state.bare and denies and known and clause.gap != ";" and not hedged and not self.denying:
-            state.marks -= state.bare  # "Article 3: not violated"
-            state.bare.clear()
-            state.taken_back |= not state.marks and not self.several
-        elif (hedged and state.marks) or (known and not (denies and self.denying and not hedged)):
-            state.taken_back |= bool(state.marks) or known and (hedged or state.led and not self.several)
+        doubts = hedged or (denies and known and not self.denying)
+        if not state.marks:
+            state.doubted |= doubts and known
+        elif hedged or (doubts and not state.bare):
+            state.take_back(state.marks)
+        elif doubts:  # "Article 3: not violated"
+            state.take_back(state.bare)
         colon = clause.gap == ":" and not hedged and not denies and any(map(lists.cueing, words))
         state.led = state.led and known and not hedged
         state.cue, state.cue_words = colon, colon
@@ -228,7 +233,8 @@ class _State:
     opens: bool = False
     reason: bool = False
     list_denied: bool = False
-    taken_back: bool = False
+    doubted: bool = False
+    aside: bool = False
 
     def add(self, marks: set[str], clause: Clause, listed: bool) -> None:
         """Add the labels that a clause states."""
@@ -238,6 +244,11 @@ class _State:
         self.final |= self.cue_final or any(word in lists.FINAL for word in words)
         self.marks |= marks
         self.bare = self.bare | marks if listed else set(marks)
+
+    def take_back(self, marks: set[str]) -> None:
+        """Take back labels that the sentence has stated."""
+        self.marks, self.bare = self.marks - marks, set()
+        self.doubted = True
 
 
 def is_mark(token: str) -> bool:

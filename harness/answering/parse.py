@@ -211,7 +211,7 @@ def _of_scale(text: str, labels: tuple[str, ...]) -> str:
     """Return the text with steps in full ("4/5", "4 out of 5 stars") as bare steps."""
     most = max((label for label in labels if label.isdecimal()), key=int)
     return re.sub(
-        rf"(?<![\w/.,])(\d+)(?:\s?(?:/|out of)\s?{most}(?!\w|[.,]\d)(?:\s?stars?)?|\s?stars? out of {most}(?!\w))",
+        rf"(?<![\w/.,])(\d+)(?:\s?(?:/|out of)\s?{most}(?!\w|[.,]\d)(?:\s?stars?)?|\s?stars? out of {most}(?!\w)|\s?stars?\b)",
         r"\1",
         text,
         flags=re.IGNORECASE,

@@ -40,12 +40,12 @@ mark marked associate associated agree
 very clearly definitely strongly overwhelmingly predominantly mostly mainly primarily generally quite really
 extremely rather slightly somewhat fairly certainly obviously undoubtedly indeed simply just only largely highly
 ultimately finally thus therefore hence so then accordingly consequently also well ok okay sure both too
-unmistakably distinctly decidedly plainly evidently moderately mildly weakly deeply absolutely
+unmistakably distinctly decidedly plainly evidently around approximately roughly circa moderately mildly weakly deeply absolutely
 certain
 most relevant appropriate correct right single main final following suitable accurate given requested asked best
 fitting applicable apply applies true yes summary conclusion short reasoning moreover all things considered
 der die das den dem des ein eine einen einem einer dieser diese dieses dies ist sind war lautet wird als wurde
-text rezension satz kommentar beitrag aussage bewertung insgesamt eindeutig klar sehr eher also daher somit ich
+text textes rezension satz kommentars satzes kommentar beitrag aussage bewertung insgesamt eindeutig klar sehr eher also daher somit ich
 würde sagen bezeichnen einstufen einordnen er sie es meine korrekte richtige endgültige eingestuft
 le la les l un une de du des d ce cet cette c est sont texte avis phrase commentaire message plutôt très
 clairement donc globalement je dirais exprime ma qu qualifie classé comme finale
