@@ -22,7 +22,7 @@ _TOKEN = re.compile(
     rf"|(?P<end>[.!?…]+(?=[\"')\]]*(?:\s|$|{_MARKS}|[\u3040-\u9fff]))|\n+)"
     r"|(?P<gap>[;:()\[\]{}|—–=]|,(?!\d)|\s-+\s)"
 )
-_JOINERS = frozenset("and or nor und oder et ou y o e ed i en of и или & as well".split())
+_JOINERS = frozenset("and or nor und oder et ou y o e ed i en и или as well".split())
 _SET_OFF = frozenset(":=|—–-(")
 _MORE = frozenset(
     "violation violations violated breach breached breaches infringed infringement convention protocol article"
@@ -161,6 +161,8 @@ class Grammar:
         if affirmed and not clause.unknown and (state.led or state.cue or clause.joined == "turn"):
             state.add(affirmed, clause, listed)
         elif affirmed:
+            if listed and state.marks:  # "Negative, Neutral or Positive"
+                state.take_back(state.marks)
             state.mentioned |= affirmed
             state.led = state.cue = False
         elif denied:
@@ -188,7 +190,7 @@ class Grammar:
         return is_mark(tokens[i + 1]) or tokens[i + 1] in _JOINERS
 
     def _deny(self, clause: Clause, state: _State) -> None:
-        if is_mark(clause.tokens[0]):  # "Article 3, Article 5 and Article 8 were not violated"
+        if is_mark(next(token for token in clause.tokens if token not in _JOINERS)):  # "Article 3, Article 5 and Article 8 were not violated"
             state.take_back(state.bare)
         state.list_denied = True
         state.bare.clear()

@@ -127,7 +127,7 @@ class LabelReader:
         if not any(len(label) == 1 for label in self.labels):
             text = _LETTERED.sub(f"\n\n{_ITEM}", text)
         elif any(label.isdecimal() for label in self.labels):
-            text = _of_scale(text, self.labels)
+            text = _of_scale(text.replace("**", ""), self.labels)
         else:
             text = _LETTER.sub(lambda match: match[1] + match[2].upper(), text)
         text = tidy(spelled_out(text, self.labels))

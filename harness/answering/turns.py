@@ -58,9 +58,13 @@ _PLAIN = str.maketrans(
 )
 
 
+# Halves of surrogate pairs, and the characters that stand for labels while a text is read.
+_NO_TEXT = re.compile("[\\ud800-\\udfff\\x1e\\U000f0000-\\U0010ffff]")
+
+
 def plain(text: str) -> str:
     """Return ``text`` composed (NFC), with one kind of quotes, spaces and full-width letters."""
-    return unicodedata.normalize("NFC", text).translate(_PLAIN)
+    return unicodedata.normalize("NFC", _NO_TEXT.sub("\ufffd", text)).translate(_PLAIN)
 
 
 def answer(text: str) -> str | None:
@@ -89,10 +93,11 @@ def _unflattened(text: str) -> str | None:
 def _spoken(text: str) -> str | None:
     """Return what is said outside thoughts up to the end of the turn; None where a thought does not end."""
     parts: list[str] = []
-    depth, begin = 0, 0
+    depth, begin, said = 0, 0, False
     for mark in _MARKERS.finditer(text):
         if depth == 0:
             parts.append(text[begin : mark.start()])
+            said = said or not parts[-1].isspace() and parts[-1] != ""
         begin = mark.end()
         kind = mark.lastgroup if mark.lastgroup not in ("slash", "name") else "channel"
         if mark["tag"]:
@@ -100,15 +105,16 @@ def _spoken(text: str) -> str | None:
         if kind == "open":
             depth += 1
         elif kind == "close":
-            parts = parts if depth else []  # a chat template may open the thought in the prompt
+            if not depth:  # a chat template may open the thought in the prompt
+                parts, said = [], False
             depth = max(0, depth - 1)
         elif kind == "channel":
             depth = 0 if mark["name"].lower() == "final" else 1
-            parts = []
+            parts, said = [], False
         elif kind == "turn":
             if depth and mark[0].lower() == "<|end|>":  # the end of a channel
-                depth, parts = 0, []
-            elif not depth and "".join(parts).strip():
+                depth, parts, said = 0, [], False
+            elif not depth and said:
                 return "".join(parts)
     if depth:
         return None

@@ -29,7 +29,7 @@ _OTHERS = """
 a an the this that these those it its it's i i'd i'll i'm we we'd you my our your his her he she they him them
 is are was were be been being am has have had's that's here's there's there here would will do does
 of in on to for with as by into under upon from based given per and
-text review reviews sentence passage comment tweet post article statement provision clause document message case
+text review reviews sentence passage news headline story email abstract comment tweet post article statement provision clause document message case
 paragraph excerpt content piece author writer reviewer speaker narrator person one regulation directive
 snippet input opinion attitude feeling language wording words overall whole
 express expresses expressed expressing convey conveys conveyed show shows shown reflect reflects indicate
