@@ -17,9 +17,9 @@ DOOR = "harness"
 
 FLOORS = (
     # Records, errors, figures: they import nothing of ours.
-    ("blocks", "columns", "core", "errors", "finish_reasons", "progress", "sections", "settings", "statistics"),
+    ("blocks", "columns", "core", "errors", "progress", "sections", "settings", "statistics"),
     # The ground: files and logs, retries, numbers in words, estimates.
-    ("estimates", "files", "numerals", "retrying"),
+    ("estimates", "files", "numerals", "replies", "retrying"),
     ("run_log", "tables"),
     ("folder",),
     # Who is treated worse, from the tables of a run.

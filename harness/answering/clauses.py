@@ -22,12 +22,14 @@ _TOKEN = re.compile(
     rf"|(?P<end>[.!?…]+(?=[\"')\]]*(?:\s|$|{_MARKS}|[\u3040-\u9fff]))|\n+)"
     r"|(?P<gap>[;:()\[\]{}|—–=]|,(?!\d)|\s-+\s)"
 )
-_JOINERS = frozenset("and or nor und oder et ou y o e ed i en и или as well".split())
+_JOINING = "and or nor und oder et ou y o e ed i en и или as well"
+_JOINERS = frozenset(_JOINING.split())
 _SET_OFF = frozenset(":=|—–-(")
-_MORE = frozenset(
-    "violation violations violated breach breached breaches infringed infringement convention protocol article"
-    " articles art arts court found finds respect conjunction read together has been there listed above".split()
-)
+_OF_CASES = """
+violation violations violated breach breached breaches infringed infringement convention protocol article
+articles art arts court found finds respect conjunction read together has been there listed above
+"""
+_MORE = frozenset(_OF_CASES.split())
 
 
 @dataclass(slots=True)
@@ -47,7 +49,10 @@ class Clause:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """Labels that a sentence states; ``cue`` where it says that they are the answer, ``final`` the last one."""
+    """Labels that a sentence states.
+
+    ``cue``: it says that they are the answer; ``final``, the last one. ``opens``: it begins with them.
+    """
 
     marks: frozenset[str]
     cue: bool = False
@@ -184,13 +189,14 @@ class Grammar:
         return (before, after) if after else (set(), before)
 
     def _stands(self, tokens: list[str], i: int) -> bool:
-        """Return whether a label that is also a small word stands at the end of its words, as a label does."""
+        """Return whether a label that is also a word stands at the end of its words, as labels do."""
         if tokens[i] not in self.small or i + 1 == len(tokens):
             return True
         return is_mark(tokens[i + 1]) or tokens[i + 1] in _JOINERS
 
     def _deny(self, clause: Clause, state: _State) -> None:
-        if is_mark(next(token for token in clause.tokens if token not in _JOINERS)):  # "Article 3, Article 5 and Article 8 were not violated"
+        # "Article 3, Article 5 and Article 8 were not violated"
+        if is_mark(next(token for token in clause.tokens if token not in _JOINERS)):
             state.take_back(state.bare)
         state.list_denied = True
         state.bare.clear()

@@ -46,7 +46,9 @@ def marked(text: str, labels: tuple[str, ...]) -> str:
 
 def small(labels: tuple[str, ...]) -> frozenset[str]:
     """Return the marks of labels that a sentence may use without meaning them: a single letter, "no"."""
-    return frozenset(mark(i) for i, label in enumerate(labels) if len(label) == 1 or label.lower() in _SMALL_WORDS)
+    return frozenset(
+        mark(i) for i, label in enumerate(labels) if len(label) == 1 or label.lower() in _SMALL_WORDS
+    )
 
 
 def spelled_out(text: str, labels: tuple[str, ...]) -> str:
@@ -106,7 +108,9 @@ def _expression(labels: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, int
     forms = {_spaced(label): place for place, label in reversed(list(enumerate(map(plain, labels))))}
     forms |= _other_number_forms(forms)
     squashed = Counter(map(_squashed, forms))
-    places = {_squashed(form): place for form, place in forms.items() if squashed[_squashed(form)] == 1} | forms
+    places = {
+        _squashed(form): place for form, place in forms.items() if squashed[_squashed(form)] == 1
+    } | forms
     parts = {match["whole"] for label in labels if (match := _NUMBERED.fullmatch(label)) and match["whole"]}
     # "Article 3 of Protocol 4" is not "Article 3" if there is an "Article 1 of Protocol 1".
     other = rf"(?!\s+(?:of\s+)?(?:the\s+)?(?:\w+\s+)?(?:{'|'.join(sorted(parts))})\b)" if parts else ""
@@ -125,7 +129,12 @@ def _word(label: str, other: str) -> str:
         return rf"{before}(?-i:{re.escape(label)}){after}"
     numbered = _NUMBERED.fullmatch(label)
     whole = r"[\s_/-]{0,2}".join(map(re.escape, _parts(label)))
-    return before + whole + after + (rf"{other}(?!\s+(?:to|through)\s+\d)" if numbered and not numbered["whole"] else "")
+    return (
+        before
+        + whole
+        + after
+        + (rf"{other}(?!\s+(?:to|through)\s+\d)" if numbered and not numbered["whole"] else "")
+    )
 
 
 def _parts(label: str) -> list[str]:

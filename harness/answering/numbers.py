@@ -38,6 +38,7 @@ _SCALE = re.compile(
     re.IGNORECASE,
 )
 
+
 @dataclass(frozen=True, slots=True)
 class NumberReader:
     """Reads a score between ``low`` and ``high``; a system's own score takes precedence over its words."""

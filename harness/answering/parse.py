@@ -23,11 +23,11 @@ from functools import lru_cache
 
 from harness.answering import turns
 from harness.answering.clauses import MARK, NONE, Grammar, Stated, Statement
-from harness.answering.labels import fold, mark, marked, small, spelled_out
+from harness.answering.labels import fold, marked, small, spelled_out
 from harness.answering.structured import taken_out
 from harness.answering.words import denying, simplified, stating
 from harness.core import Outcome, Reply, Unread
-from harness.finish_reasons import finish
+from harness.replies import finish
 
 _REFUSAL = re.compile(
     r"\b(?:i['’]?m sorry|i apologi[sz]e|as an? (?:ai|(?:large )?language model)\b|i must decline"
@@ -43,7 +43,8 @@ _REFUSAL = re.compile(
     re.IGNORECASE,
 )
 _NO_LABEL = re.compile(
-    r"\b(?:none|no (?:(?:relevant|applicable) )?(?:labels?|violations?|articles?|topics?|concepts?)|nothing|n/a)\b"
+    r"\b(?:none|no (?:(?:relevant|applicable) )?(?:labels?|violations?|articles?|topics?|concepts?)"
+    r"|nothing|n/a)\b"
     r"(?: of (?:the|them|these|those)(?: (?:above|listed|given|labels|articles|options|articles listed))?"
     r"| (?:applies|apply|applicable|(?:was|were|is|are|have been|has been)? ?(?:violated|found)))?"
     r"(?! of (?:the |a )?[\w\U000f0000-\U000ffffd])(?! (?:under|with)\b)",
@@ -51,8 +52,8 @@ _NO_LABEL = re.compile(
 )
 _EXCEPT = re.compile(r"\b(?:except|other than|apart from|besides|but|only)\b", re.IGNORECASE)
 _SECTION = re.compile(
-    r"[\s#>*_-]*(?:explanation|reason(?:ing|s)?|rationale|justification|notes?|thoughts?|thinking|thought process"
-    r"|chain of thought|analysis|begründung|explication|explicación|spiegazione)\b[\s*_]*[:：]",
+    r"[\s#>*_-]*(?:explanation|reason(?:ing|s)?|rationale|justification|notes?|thoughts?|thinking"
+    r"|thought process|chain of thought|analysis|begründung|explication|explicación|spiegazione)\b[\s*_]*:",
     re.IGNORECASE,
 )
 _HEADING = re.compile(
@@ -211,7 +212,8 @@ def _of_scale(text: str, labels: tuple[str, ...]) -> str:
     """Return the text with steps in full ("4/5", "4 out of 5 stars") as bare steps."""
     most = max((label for label in labels if label.isdecimal()), key=int)
     return re.sub(
-        rf"(?<![\w/.,])(\d+)(?:\s?(?:/|out of)\s?{most}(?!\w|[.,]\d)(?:\s?stars?)?|\s?stars? out of {most}(?!\w)|\s?stars?\b)",
+        rf"(?<![\w/.,])(\d+)(?:\s?(?:/|out of)\s?{most}(?!\w|[.,]\d)(?:\s?stars?)?"
+        rf"|\s?stars? out of {most}(?!\w)|\s?stars?\b)",
         r"\1",
         text,
         flags=re.IGNORECASE,

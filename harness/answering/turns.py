@@ -1,4 +1,4 @@
-"""Finds the answer in a reply: one turn, without the model's thoughts, in the final channel where there is one.
+"""Finds the answer in a reply: one turn, without the model's thoughts, in the final channel if there is one.
 
 Thoughts wear many dresses, by model family: tags (DeepSeek, Qwen, EXAONE, Seed, MiniMax, …), brackets
 (Mistral), special tokens (Cohere, Apertus, OpenThoughts), channels (gpt-oss, Gemma), phrases (Granite). The
@@ -84,10 +84,8 @@ def _unflattened(text: str) -> str | None:
         return text[alone.end() :]
     if not _FLAT.match(text) and not _FLAT_LINE.match(text):
         return None
-    last = None
-    for last in _FLAT_FINAL.finditer(text):
-        pass
-    return text[last.end() :] if last else None
+    ends = [final.end() for final in _FLAT_FINAL.finditer(text)]
+    return text[ends[-1] :] if ends else None
 
 
 def _spoken(text: str) -> str | None:
@@ -97,7 +95,7 @@ def _spoken(text: str) -> str | None:
     for mark in _MARKERS.finditer(text):
         if depth == 0:
             parts.append(text[begin : mark.start()])
-            said = said or not parts[-1].isspace() and parts[-1] != ""
+            said = said or (not parts[-1].isspace() and parts[-1] != "")
         begin = mark.end()
         kind = mark.lastgroup if mark.lastgroup not in ("slash", "name") else "channel"
         if mark["tag"]:

@@ -1,7 +1,7 @@
 """The words in which replies state an answer, deny it or leave it open, in ten languages.
 
-A sentence states an answer only if all its other words are from the closed list ``STATING``; so a word that is
-in no list, in whatever language, makes it a mention.
+A sentence states an answer only if all its other words are from the closed list ``STATING``; so a word that
+is in no list, in whatever language, makes it a mention.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import re
 _CUES = """
 answer answers label labels labeled labelled classification classify classified categorize categorized
 categorise categorised category categories class prediction predict verdict topic topics output result
-choice option choose chose select selected pick rating rate rated score judgment judgement assessment decision
+choice option choose chose select selected pick rating rate rated score judgment judgement assessment
+decision
 conclusion conclude response sentiment sentiments polarity tone mood emotion theme subject issue issues area
 concept concepts analysis valence intensity probability value assistant stars star pronoun refers refer
 intent stance task tag assign give
@@ -26,34 +27,45 @@ odpowiedź etykieta klasyfikacja kategoria sentyment wynik temat
 svar etikett klassificering kategori stämning
 """
 _OTHERS = """
-a an the this that these those it its it's i i'd i'll i'm we we'd you my our your his her he she they him them
+a an the this that these those it its it's i i'd i'll i'm we we'd you my our your his her he she they him
+them
 is are was were be been being am has have had's that's here's there's there here would will do does
 of in on to for with as by into under upon from based given per and
-text review reviews sentence passage news headline story email abstract comment tweet post article statement provision clause document message case
+text review reviews sentence passage news headline story email abstract comment tweet post article
+statement provision clause document message case
 paragraph excerpt content piece author writer reviewer speaker narrator person one regulation directive
 snippet input opinion attitude feeling language wording words overall whole
 express expresses expressed expressing convey conveys conveyed show shows shown reflect reflects indicate
-indicates carry carries contain contains express display displays demonstrates demonstrate describe describes
-falls fall belongs belong fits fit best matches match concerns concern about deals deal relates relate related
+indicates carry carries contain contains express display displays demonstrates demonstrate describe
+describes
+falls fall belongs belong fits fit best matches match concerns concern about deals deal relates relate
+related
 say call describe described consider considered think believe go state stated identify identified
 mark marked associate associated agree
 very clearly definitely strongly overwhelmingly predominantly mostly mainly primarily generally quite really
-extremely rather slightly somewhat fairly certainly obviously undoubtedly indeed simply just only largely highly
+extremely rather slightly somewhat fairly certainly obviously undoubtedly indeed simply just only largely
+highly
 ultimately finally thus therefore hence so then accordingly consequently also well ok okay sure both too
-unmistakably distinctly decidedly plainly evidently around approximately roughly circa moderately mildly weakly deeply absolutely
+unmistakably distinctly decidedly plainly evidently around approximately roughly circa moderately mildly
+weakly deeply absolutely
 certain
-most relevant appropriate correct right single main final following suitable accurate given requested asked best
+most relevant appropriate correct right single main final following suitable accurate given requested
+asked best
 fitting applicable apply applies true yes summary conclusion short reasoning moreover all things considered
-der die das den dem des ein eine einen einem einer dieser diese dieses dies ist sind war lautet wird als wurde
-text textes rezension satz kommentars satzes kommentar beitrag aussage bewertung insgesamt eindeutig klar sehr eher also daher somit ich
+der die das den dem des ein eine einen einem einer dieser diese dieses dies ist sind war lautet wird als
+wurde
+text textes rezension satz kommentars satzes kommentar beitrag aussage bewertung insgesamt eindeutig klar
+sehr eher also daher somit ich
 würde sagen bezeichnen einstufen einordnen er sie es meine korrekte richtige endgültige eingestuft
 le la les l un une de du des d ce cet cette c est sont texte avis phrase commentaire message plutôt très
 clairement donc globalement je dirais exprime ma qu qualifie classé comme finale
 el los las un una uno del este esta esto es son texto reseña frase comentario mensaje claramente muy
 general general en resumen por lo tanto diría expresa mi clasifica como
-il lo gli i una di del della dell questo questa è sono testo recensione frase commento messaggio chiaramente molto
+il lo gli i una di del della dell questo questa è sono testo recensione frase commento messaggio
+chiaramente molto
 quindi direi esprime mia classificato come
-o os as um uma do da deste desta este isto é são texto resenha avaliação frase comentário mensagem claramente
+o os as um uma do da deste desta este isto é são texto resenha avaliação frase comentário mensagem
+claramente
 muito portanto diria expressa minha classificado
 het een deze dit is zijn tekst recensie zin opmerking bericht van duidelijk erg dus ik zou zeggen mijn
 to jest są tekst recenzja zdanie komentarz wiadomość tego tekstu bardzo wyraźnie zatem więc moja
@@ -61,7 +73,8 @@ to jest są tekst recenzja zdanie komentarz wiadomość tego tekstu bardzo wyra�
 det den detta är texten recensionen meningen mycket tydligt alltså min mitt
 """
 _DENIALS = """
-not no non nor never neither none nothing nobody without cannot can't hardly barely scarcely isnt wasnt doesnt
+not no non nor never neither none nothing nobody without cannot can't hardly barely scarcely isnt wasnt
+doesnt
 dont didnt wouldnt cant unlikely doubt doubtful wrong incorrect inaccurate false n/a inapplicable respected
 complied lack lacks lacking fails failed fail rejected reject ruled excluded exclude dismissed
 disagree refuse refuses avoid absence opposite far anything less instead against
@@ -78,7 +91,8 @@ inte ej aldrig varken ingen inget knappast
 """
 _HEDGES = """
 perhaps maybe possibly probably likely arguably presumably supposedly allegedly might may could if unless
-guess suppose depends unsure uncertain or whether hypothetically conceivably seemingly apparently possible candidate candidates
+guess suppose depends unsure uncertain or whether hypothetically conceivably seemingly apparently
+possible candidate candidates
 vielleicht möglicherweise wahrscheinlich vermutlich eventuell könnte wohl falls wenn ob
 peut-être peut probablement possiblement semble pourrait si
 quizá quizás acaso posiblemente probablemente podría parece
@@ -120,7 +134,7 @@ REASONS = frozenset(_REASONS.split())
 """After these a clause gives reasons, in words that may also be labels."""
 TURNS = frozenset(_TURNS.split())
 """These begin a new clause, which a denial before them does not reach."""
-FINAL = frozenset("final finally endgültige finale definitiva".split())
+FINAL = frozenset(["final", "finally", "endgültige", "finale", "definitiva"])
 
 _CJK = re.compile(
     r"这段|这篇|这个|这条|该|此|文本|文字|文章|评论|句子|的|情感|情绪|倾向|态度|答案|标签|分类|类别|结果|应该是|属于|是|为|我认为"
@@ -130,11 +144,17 @@ _CJK = re.compile(
 _IDEOGRAPH = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _PHRASES: tuple[tuple[str, str], ...] = (
     (r"\bnot only\b|\bnothing (?:but|other than)\b|\bnone other than\b", " "),
-    (r"\b(?:there(?: is|'s) )?(?:no|without(?: an?| any)?) (?:doubt|question|wonder)(?: that| about it)?\b", " "),
-    (r"\b(?:should|would|must|has to|ought to|can(?: \w+)?|could) be (?=(?:classified|categori[sz]ed|label))", "is "),
+    (
+        r"\b(?:there(?: is|'s) )?(?:no|without(?: an?| any)?) (?:doubt|question|wonder)\b(?: that\b)?",
+        " ",
+    ),
+    (r"\b(?:can(?: \w+)?|could) be (?=(?:classified|categori[sz]ed|label))", "is "),
     (r"\b(?:should|must|has to|ought to|would) be\b", "is"),
     (r"\b(?:is|was|am|were) about to\b", " may "),
-    (r"\b(?:anything but|anything other than|rather than|instead of|far from|opposite of|as opposed to)\b", " not "),
+    (
+        r"\b(?:anything but|anything other than|rather than|instead of|far from|opposite of|as opposed to)\b",
+        " not ",
+    ),
     (r"\b(?:would not|wouldn't) hesitate to\b", " "),
     (r"\bother than\b|\bapart from\b", "except"),
     (r"\bor so\b", "perhaps"),
