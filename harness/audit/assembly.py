@@ -168,7 +168,13 @@ def assemble(config: RunConfig) -> Audit:
         )
     model.bind(task.labels, task.multi_label)
     Outcomes.of(task, config.favourable)
-    planner = Planner(task, prompt, model, config.shots, config.seed)
+    if not model.capabilities.chat and config.model.extra:
+        raise ConfigError(f"[model] extra: {model.name} takes no parameters: leave it out")
+    planner = Planner(
+        *(task, prompt, model, config.shots, config.seed),
+        answer_tokens=config.model.answer_tokens,
+        extra=config.model.extra or {},
+    )
     shortener = _shortener(config, model, planner)
     total = too_long = 0
     if suite.makes_texts and (config.documents.path or config.documents.dataset):
