@@ -87,9 +87,9 @@ def unread(summary: Summary) -> str:
         return ""
     number = answers.unread[reason]
     words = f"{count(number)} of {counted(answers.total, 'answer')} {CLAUSES[reason][number > 1]}"
-    return (
-        f"{words} at {counted(limit, 'token')}: {MORE_TOKENS}" if reason == "truncated" and limit else words
-    )
+    if reason != "truncated" or limit is None:
+        return words
+    return f"{words} at {counted(limit, 'token')}: {MORE_TOKENS}"
 
 
 def headline(summary: Summary) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -422,11 +421,3 @@ def test_enumerated_articles_are_read_each(numbers: list[int], data: st.DataObje
 def test_a_label_cut_anywhere_is_never_another(label: str, to: int) -> None:
     for wrapping in ("{}", "Answer: {}", "The label is {}"):
         assert read(TOPIC, wrapping.format(label[:to]), "length") in ("truncated", label)
-
-
-@pytest.mark.parametrize("part", ["answer: ", '{"a":', "Article 3 and ", "trade, ", "not ", "- trade\n", "{"])
-def test_a_long_answer_takes_no_long_time(part: str) -> None:
-    begun = time.process_time()
-    for reader in (TOPIC, TOPICS):
-        read(reader, part * 4000)
-    assert time.process_time() - begun < 10
