@@ -34,11 +34,11 @@ def mark(place: int) -> str:
 
 def marked(text: str, labels: tuple[str, ...]) -> str:
     """Return ``text`` with each whole label replaced by its mark, the longest label at each position."""
-    expression, places = _expression(labels)
+    expression, spaced, squashed = _expression(labels)
 
     def by_mark(match: re.Match[str]) -> str:
         # No label where ignoring case matched another letter, such as "ſ" for "s".
-        place = places.get(_spaced(match[0]), places.get(_squashed(match[0])))
+        place = spaced.get(_spaced(match[0]), squashed.get(_squashed(match[0])))
         return match[0] if place is None else mark(place)
 
     return expression.sub(by_mark, text)
@@ -103,12 +103,11 @@ def _spellings(labels: tuple[str, ...]) -> tuple[tuple[str, re.Pattern[str]], ..
 
 
 @lru_cache(maxsize=64)
-def _expression(labels: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, int]]:
-    """Return an expression that finds the labels, and their places by their spelling."""
+def _expression(labels: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, int], dict[str, int]]:
+    """Return an expression that finds labels, and their places by spelling, with and without separators."""
     forms = {_spaced(label): place for place, label in reversed(list(enumerate(map(plain, labels))))}
     forms |= _other_number_forms(forms)
     squashed = Counter(map(_squashed, forms))
-    places = {
         _squashed(form): place for form, place in forms.items() if squashed[_squashed(form)] == 1
     } | forms
     parts = {match["whole"] for label in labels if (match := _NUMBERED.fullmatch(label)) and match["whole"]}
@@ -117,7 +116,7 @@ def _expression(labels: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, int
     spelled = {_spaced(label): plain(label) for label in labels}
     longest = sorted(forms, key=len, reverse=True)
     words = "|".join(_word(spelled.get(form, form), other) for form in longest)
-    return re.compile(words, re.IGNORECASE), places
+    return re.compile(words, re.IGNORECASE), forms, squashed
 
 
 def _word(label: str, other: str) -> str:

@@ -66,6 +66,7 @@ _LETTERED = re.compile(
     r"^[ >]*(?:(?:option|choice|answer|label|category) )?\(?(?:\d{1,3}|[a-zA-Z])[.):] (?=\W*\w)",
     re.MULTILINE | re.IGNORECASE,
 )
+_FIRST = re.compile(r"^[ >]*1[.)] (?=\W*\w)", re.MULTILINE)  # of a list, not the label 1
 _ITEM = "\x1e"
 _ITEM_REASON = re.compile(
     rf"({_ITEM}[\"'(\s]{{0,3}}[\U000f0000-\U000ffffd][\"')]{{0,3}})"
@@ -127,15 +128,20 @@ class LabelReader:
         text = without_sections(text)
         if not any(len(label) == 1 for label in self.labels):
             text = _LETTERED.sub(f"\n\n{_ITEM}", text)
-        elif any(label.isdecimal() for label in self.labels):
-            text = _of_scale(text.replace("**", ""), self.labels)
         else:
-            text = _LETTER.sub(lambda match: match[1] + match[2].upper(), text)
+            text = self._listed_apart(text.replace("**", ""))
         text = tidy(spelled_out(text, self.labels))
         said = simplified(marked(text, self.labels))
         if self.multi_label:
             said = _DENIED_NEXT.sub(r"\1not", _NO_LABEL.sub(NONE, said))
         return _ITEM_REASON.sub(_without_reason, said).replace(_ITEM, "\n\n")
+
+    def _listed_apart(self, text: str) -> str:
+        """Return the text with each label that is a number or a letter written as in the task's list."""
+        text = _LETTERED.sub(r"\n\n\g<0>", _FIRST.sub("\n\n", text))
+        if any(label.isdecimal() for label in self.labels):
+            return _of_scale(text, self.labels)
+        return _LETTER.sub(lambda match: match[1] + match[2].upper(), text)
 
     def _agreed(self, stated: Stated, excepting: bool) -> frozenset[str] | None:
         """Return the marks on which the statements agree; None where they do not."""

@@ -111,16 +111,16 @@ def test_a_refusal_is_not_read(choice: dict[str, object]) -> None:
     ],
 )
 def test_only_the_parts_that_are_the_answer_are_read(content: object) -> None:
-    assert outcome(message(content)).labels == {"Negative"}
+    assert outcome(message(content)).labels == frozenset(["Negative"])
+
+
+BROKEN: tuple[Any, ...] = ([{"token": "Pos"}], {"a": 1}, "abc", [1], [None], [[]], 5, True)
 
 
 @pytest.mark.parametrize(
     "logprobs",
     [
-        *(
-            {"content": content}
-            for content in ([{"token": "Pos"}], {"a": 1}, "abc", [1], [None], [[]], 5, True)
-        ),
+        *({"content": content} for content in BROKEN),
         {"content": [{"token": 5, "logprob": -1}]},
         {"content": [{"token": "N", "logprob": None}]},
         {"content": [{"token": "N", "logprob": "-1"}]},
@@ -138,7 +138,7 @@ def test_only_the_parts_that_are_the_answer_are_read(content: object) -> None:
 )
 def test_malformed_log_probabilities_are_none_for_this_reply(logprobs: object) -> None:
     found = outcome(message() | {"logprobs": logprobs})
-    assert (found.labels, found.margin, found.probabilities) == ({"Negative"}, None, None)
+    assert (found.labels, found.margin, found.probabilities) == (frozenset(["Negative"]), None, None)
 
 
 def test_half_a_surrogate_pair_is_replaced_wherever_it_stands() -> None:
@@ -154,7 +154,7 @@ def test_half_a_surrogate_pair_is_replaced_wherever_it_stands() -> None:
     assert "\ud83d" not in json.dumps(str(reply), ensure_ascii=False)
     str(reply).encode()
     assert (reply.model, reply.fingerprint) == ("m\ufffd", "\ufffd")
-    assert Reader.of(TASK, constrained=False).outcome(reply).labels == {"Positive"}
+    assert Reader.of(TASK, constrained=False).outcome(reply).labels == frozenset(["Positive"])
 
 
 def test_a_whole_pair_is_kept() -> None:
