@@ -107,9 +107,8 @@ def _expression(labels: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, int
     """Return an expression that finds labels, and their places by spelling, with and without separators."""
     forms = {_spaced(label): place for place, label in reversed(list(enumerate(map(plain, labels))))}
     forms |= _other_number_forms(forms)
-    squashed = Counter(map(_squashed, forms))
-        _squashed(form): place for form, place in forms.items() if squashed[_squashed(form)] == 1
-    } | forms
+    count = Counter(map(_squashed, forms))
+    squashed = {_squashed(form): place for form, place in forms.items() if count[_squashed(form)] == 1}
     parts = {match["whole"] for label in labels if (match := _NUMBERED.fullmatch(label)) and match["whole"]}
     # "Article 3 of Protocol 4" is not "Article 3" if there is an "Article 1 of Protocol 1".
     other = rf"(?!\s+(?:of\s+)?(?:the\s+)?(?:\w+\s+)?(?:{'|'.join(sorted(parts))})\b)" if parts else ""
