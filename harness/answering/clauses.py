@@ -40,6 +40,7 @@ class Clause:
     joined: str = ""
     gap: str = ""
     unknown: bool = False
+    prose: bool = False
 
     @property
     def words(self) -> list[str]:
@@ -72,12 +73,13 @@ class Stated:
 class Grammar:
     """Reads the statements of a text; ``several`` labels may apply, ``small`` labels are also small words.
 
-    With ``denying``, a label is itself a denial ("No, it is not.").
+    With ``denying``, a label is itself a denial ("No, it is not."). ``more`` words may stand in a statement.
     """
 
     several: bool = False
     small: Collection[str] = ()
     denying: bool = False
+    more: Collection[str] = ()
 
     def read(self, text: str) -> Stated:
         """Return what ``text``, in which marks stand for labels, states."""
@@ -106,7 +108,7 @@ class Grammar:
                 clause.tokens.append(token["mark"])
             elif token["word"]:
                 word = token["word"].lower()
-                kind = "reason" if word in lists.REASONS else "turn" if word in lists.TURNS else ""
+                kind = self._joint(word, clause)
                 if kind and (clause.tokens or kind == "reason"):
                     sentence.append(clause)
                     clause = Clause(joined=kind)
@@ -115,24 +117,44 @@ class Grammar:
                 else:
                     clause.tokens.append(word)
                     clause.unknown |= not (self._stating(word) or lists.denying(word))
+                    clause.prose |= clause.unknown and not word.isdecimal()
             elif token["gap"]:
                 clause.gap = token["gap"].strip()
                 sentence.append(clause)
                 clause = Clause()
-            elif token["end"] == "\n" and clause.unknown:  # a sentence goes on in the next line
+            elif token["end"] == "\n" and clause.prose:  # a sentence goes on in the next line
                 continue
             else:
                 yield [*sentence, clause], token["end"]
                 sentence, clause = [], Clause()
         yield [*sentence, clause], ""
 
+    def _joint(self, word: str, clause: Clause) -> str:
+        """Return how a word joins a new clause to the last one; "" for a word that does not."""
+        if word in lists.REASONS:
+            return "reason"
+        if word == "except" and self.several:
+            return "except"
+        within = word in lists.CONCLUSIONS and clause.tokens
+        return "turn" if word in lists.TURNS and not within else ""
+
     def _stating(self, word: str) -> bool:
-        return lists.stating(word) or (self.several and (word in _MORE or word.isdecimal()))
+        return (
+            lists.stating(word)
+            or word in lists.RETRACTIONS
+            or word in self.more
+            or (self.several and (word in _MORE or word.isdecimal()))
+        )
 
     def _sentence(self, clauses: list[Clause], end: str, stated: Stated) -> Statement | None:
         """Return what a sentence states; add to ``stated`` what it mentions, and clear what it takes back."""
         state = _State()
+        first = next((clause.tokens[0] for clause in clauses if clause.tokens), "")
+        state.led = first not in lists.QUESTIONS
         for clause in clauses:
+            if not clause.unknown and any(word in lists.RETRACTIONS for word in clause.tokens):
+                stated.statements.clear()
+                state.take_back(state.marks)
             self._clause(clause, state)
             state.aside = clause.gap == "("
             if clause.gap == ";":
@@ -154,16 +176,24 @@ class Grammar:
         listed = all(word in _JOINERS for word in clause.words)
         if clause.joined == "turn":
             state.list_denied = False
+        if clause.joined == "except" and NONE not in state.marks:
+            affirmed, denied = set(), affirmed | denied
         if reason and not (affirmed and not clause.joined):
             state.reason = clause.gap not in (",", ";")
             state.bare.clear()
             return
         state.reason = False
+        if affirmed and state.denied_from:
+            return  # "Not violated: Article 6"
         if affirmed and listed and state.list_denied and not clause.joined:
             return  # "no violation of Article 3, Article 5 or Article 8"
         if affirmed and state.aside and state.marks and not listed:
             return  # "0.7 (7 of 10)"
-        if affirmed and not clause.unknown and (state.led or state.cue or clause.joined == "turn"):
+        if (
+            affirmed
+            and not clause.unknown
+            and (state.led or state.cue or clause.joined in ("turn", "except"))
+        ):
             state.add(affirmed, clause, listed)
         elif affirmed:
             if listed and state.marks:  # "Negative, Neutral or Positive"
@@ -208,6 +238,7 @@ class Grammar:
         denies = any(lists.denying(word) for word in words)
         if not hedged and not denies and not clause.unknown:
             state.cue_words = any(map(lists.cueing, words))
+            state.led &= state.cue_words or clause.gap != ":" or not any(w in lists.INPUTS for w in words)
             state.cue = state.cue_words and clause.gap in _SET_OFF
             state.cue_final |= any(word in lists.FINAL for word in words)
             state.cued |= state.cue and clause.gap in (":", "=")
@@ -220,9 +251,10 @@ class Grammar:
             state.take_back(state.marks)
         elif doubts:  # "Article 3: not violated"
             state.take_back(state.bare)
-        colon = clause.gap == ":" and not hedged and not denies and any(map(lists.cueing, words))
-        state.led = state.led and known and not hedged
-        state.cue, state.cue_words = colon, colon
+        state.denied_from |= denies and known and not state.marks and clause.gap in _SET_OFF
+        if not state.aside:
+            state.led = state.led and known and not hedged and clause.gap not in _SET_OFF
+            state.cue = state.cue_words = False
 
 
 @dataclass(slots=True)
@@ -241,6 +273,7 @@ class _State:
     opens: bool = False
     reason: bool = False
     list_denied: bool = False
+    denied_from: bool = False
     doubted: bool = False
     aside: bool = False
 

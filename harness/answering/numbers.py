@@ -104,7 +104,7 @@ def read_number(text: str, low: float = 0.0, high: float = 1.0) -> float | None:
         value = _value(match, low, high)
         return values.setdefault(value, chr(MARK + len(values)))
 
-    stated = Grammar().read(simplified(_NUMBER.sub(by_mark, text)))
+    stated = Grammar(more=("probability", "confidence")).read(simplified(_NUMBER.sub(by_mark, text)))
     statements = ranked(stated.statements)
     marks = frozenset().union(*(statement.marks for statement in statements))
     if len(marks) != 1 or (stated.mentioned - marks and not any(s.cue or s.opens for s in statements)):

@@ -14,7 +14,7 @@ categorise categorised category categories class prediction predict verdict topi
 choice option choose chose select selected pick rating rate rated score judgment judgement assessment
 decision
 conclusion conclude response sentiment sentiments polarity tone mood emotion theme subject issue issues area
-concept concepts analysis valence intensity probability value assistant stars star pronoun refers refer
+concept concepts analysis valence intensity value assistant stars star pronoun refers refer
 intent stance task tag assign give
 antwort label klassifikation klassifizierung einordnung bewertung stimmung kategorie ergebnis thema
 réponse classification étiquette catégorie sentiment tonalité résultat thème
@@ -27,9 +27,9 @@ odpowiedź etykieta klasyfikacja kategoria sentyment wynik temat
 svar etikett klassificering kategori stämning
 """
 _OTHERS = """
-a an the this that these those it its it's i i'd i'll i'm we we'd you my our your his her he she they him
-them
-is are was were be been being am has have had's that's here's there's there here would will do does
+a an the this that these those it its it's i i'd i'll i'm we we'd you my our your
+
+is are was were be been being has have had's that's here's there's there here will do does
 of in on to for with as by into under upon from based given per and
 text review reviews sentence passage news headline story email abstract comment tweet post article
 statement provision clause document message case
@@ -40,18 +40,19 @@ indicates carry carries contain contains express display displays demonstrates d
 describes
 falls fall belongs belong fits fit best matches match concerns concern about deals deal relates relate
 related
-say call describe described consider considered think believe go state stated identify identified
+say call describe described think believe go state stated identify identified
 mark marked associate associated agree
 very clearly definitely strongly overwhelmingly predominantly mostly mainly primarily generally quite really
 extremely rather slightly somewhat fairly certainly obviously undoubtedly indeed simply just only largely
 highly
-ultimately finally thus therefore hence so then accordingly consequently also well ok okay sure both too
+ultimately finally thus therefore hence so then accordingly consequently also well ok okay sure both
 unmistakably distinctly decidedly plainly evidently around approximately roughly circa moderately mildly
 weakly deeply absolutely
 certain
 most relevant appropriate correct right single main final following suitable accurate given requested
 asked best
-fitting applicable apply applies true yes summary conclusion short reasoning moreover all things considered
+fitting applicable apply applies true yes summary conclusion short reasoning moreover actually all things
+considered
 der die das den dem des ein eine einen einem einer dieser diese dieses dies ist sind war lautet wird als
 wurde
 text textes rezension satz kommentars satzes kommentar beitrag aussage bewertung insgesamt eindeutig klar
@@ -77,7 +78,7 @@ not no non nor never neither none nothing nobody without cannot can't hardly bar
 doesnt
 dont didnt wouldnt cant unlikely doubt doubtful wrong incorrect inaccurate false n/a inapplicable respected
 complied lack lacks lacking fails failed fail rejected reject ruled excluded exclude dismissed
-disagree refuse refuses avoid absence opposite far anything less instead against
+disagree refuse refuses avoid absence opposite far anything less instead against except
 nicht kein keine keinen keinem keiner keines niemals nie weder noch kaum nichts keineswegs keinesfalls
 falsch ohne
 ne pas ni jamais aucun aucune guère rien nullement sans
@@ -103,6 +104,10 @@ może chyba prawdopodobnie możliwe jeśli
 возможно наверное вероятно может если пожалуй
 kanske möjligen troligen
 """
+_RETRACTIONS = """
+scratch wait oops whoops correction kidding mistaken nope sorry
+"""
+_QUESTIONS = "is are was were does do did has have had will would should shall could can ist"
 _REASONS = """
 because since although though albeit despite whereas while
 weil obwohl obgleich aufgrund
@@ -116,7 +121,7 @@ ponieważ gdyż chociaż choć
 eftersom därför fastän
 """
 _TURNS = """
-but yet however so therefore thus hence except
+but yet however so therefore thus hence
 aber sondern jedoch daher
 mais cependant
 pero sino
@@ -134,6 +139,30 @@ REASONS = frozenset(_REASONS.split())
 """After these a clause gives reasons, in words that may also be labels."""
 TURNS = frozenset(_TURNS.split())
 """These begin a new clause, which a denial before them does not reach."""
+CONCLUSIONS = frozenset(
+    [
+        "so",
+        "therefore",
+        "thus",
+        "hence",
+        "daher",
+        "also",
+        "donc",
+        "cependant",
+        "quindi",
+        "entonces",
+        "portanto",
+    ]
+)
+"""Those of them that are other words within a clause ("not so positive")."""
+RETRACTIONS = frozenset(_RETRACTIONS.split())
+"""These take back what was said before."""
+QUESTIONS = frozenset(_QUESTIONS.split())
+"""A sentence that begins with one of these asks or supposes."""
+INPUTS = frozenset(
+    ["text", "review", "sentence", "passage", "comment", "tweet", "post", "input", "snippet", "headline"]
+)
+"""Before a colon these introduce what was asked about."""
 FINAL = frozenset(["final", "finally", "endgültige", "finale", "definitiva"])
 
 _CJK = re.compile(
@@ -142,23 +171,28 @@ _CJK = re.compile(
     r"|정답|답변|답|감정|레이블|분류|은|는|이|가|입니다|이다|텍스트|이\s?텍스트|의"
 )
 _IDEOGRAPH = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_PRONOUN = r"[\"']?\b(?:he|she|they|him|her|his|hers|them|their|theirs|it|its)\b[\"']?"
 _PHRASES: tuple[tuple[str, str], ...] = (
     (r"\bnot only\b|\bnothing (?:but|other than)\b|\bnone other than\b", " "),
     (
         r"\b(?:there(?: is|'s) )?(?:no|without(?: an?| any)?) (?:doubt|question|wonder)\b(?: that\b)?",
         " ",
     ),
-    (r"\b(?:can(?: \w+)?|could) be (?=(?:classified|categori[sz]ed|label))", "is "),
-    (r"\b(?:should|must|has to|ought to|would) be\b", "is"),
-    (r"\b(?:is|was|am|were) about to\b", " may "),
-    (
-        r"\b(?:anything but|anything other than|rather than|instead of|far from|opposite of|as opposed to)\b",
-        " not ",
-    ),
-    (r"\b(?:would not|wouldn't) hesitate to\b", " "),
+    (r"\bcan(?: \w+)? be (?=(?:classified|categori[sz]ed|label))", "is "),
+    (r"\b(?:should|must|has to|ought to) be\b", "is"),
+    (r"\b(answer|label|sentiment|classification|category|that) would be\b", r"\1 is"),
+    (r"\b(i|we) would(?: not hesitate to)? (?=\w)(?!be\b)", r"\1 "),
+    (r"\b(?:is|was|am|were) about to\b|\bgiven (?=label|answer|class)", " may "),
+    (r"\ball but\b|\banything (?:but|other than)\b|\b(?:rather than|instead of|far from)\b", " not "),
+    (r"\bas opposed to\b|\bopposite of\b", " not "),
+    (r"[❌✗✘✖🚫☐]|\[ \]", " crossed "),
+    (r"\bi meant\b", "correction"),
     (r"\bother than\b|\bapart from\b", "except"),
     (r"\bor so\b", "perhaps"),
     (r"\btal vez\b|\ba lo mejor\b", "perhaps"),
+    (r"\be\.g\.|\bfor (?:example|instance)\b", " possible "),
+    (r"\bi\.e\.", " "),
+    (rf"{_PRONOUN}(?= refers? to\b)|(?<=pronoun ){_PRONOUN}", "pronoun"),
 )
 _PHRASE = [(re.compile(expression, re.IGNORECASE), by) for expression, by in _PHRASES]
 
