@@ -12,9 +12,8 @@ _CUES = """
 answer answers label labels labeled labelled classification classify classified categorize categorized
 categorise categorised category categories class prediction predict verdict topic topics output result
 choice option choose chose select selected pick rating rate rated score judgment judgement assessment
-decision
-conclusion conclude response sentiment sentiments polarity tone mood emotion theme subject issue issues area
-concept concepts analysis valence intensity value assistant stars star pronoun refers refer
+decision conclusion conclude response sentiment sentiments polarity tone mood emotion theme subject issue
+issues area concept concepts analysis valence intensity value assistant stars star pronoun refers refer
 intent stance task tag assign give
 antwort label klassifikation klassifizierung einordnung bewertung stimmung kategorie ergebnis thema
 réponse classification étiquette catégorie sentiment tonalité résultat thème
@@ -27,47 +26,36 @@ odpowiedź etykieta klasyfikacja kategoria sentyment wynik temat
 svar etikett klassificering kategori stämning
 """
 _OTHERS = """
-a an the this that these those it its it's i i'd i'll i'm we we'd you my our your
-
-is are was were be been being has have had's that's here's there's there here will do does
-of in on to for with as by into under upon from based given per and
-text review reviews sentence passage news headline story email abstract comment tweet post article
-statement provision clause document message case
-paragraph excerpt content piece author writer reviewer speaker narrator person one regulation directive
-snippet input opinion attitude feeling language wording words overall whole
-express expresses expressed expressing convey conveys conveyed show shows shown reflect reflects indicate
-indicates carry carries contain contains express display displays demonstrates demonstrate describe
-describes
-falls fall belongs belong fits fit best matches match concerns concern about deals deal relates relate
-related
-say call describe described think believe go state stated identify identified
-mark marked associate associated agree
-very clearly definitely strongly overwhelmingly predominantly mostly mainly primarily generally quite really
-extremely rather slightly somewhat fairly certainly obviously undoubtedly indeed simply just only largely
-highly
-ultimately finally thus therefore hence so then accordingly consequently also well ok okay sure both
-unmistakably distinctly decidedly plainly evidently around approximately roughly circa moderately mildly
-weakly deeply absolutely
-certain
-most relevant appropriate correct right single main final following suitable accurate given requested
-asked best
-fitting applicable apply applies true yes summary conclusion short reasoning moreover actually all things
-considered
+a an the this that these those it its it's i i'd i'll i'm we we'd you my our your is are was were be been
+being has have had's that's here's there's there here will do does of in on to for with as by into under
+upon from based given per and after analyzing analysing reading reviewing examining provided text review
+reviews sentence passage news headline story email abstract comment tweet post article statement
+provision clause document message case paragraph excerpt content piece author writer reviewer speaker
+narrator person one regulation directive snippet input opinion attitude feeling language wording words
+overall whole express expresses expressed expressing convey conveys conveyed show shows shown reflect
+reflects indicate indicates carry carries contain contains express display displays demonstrates
+demonstrate describe describes falls fall belongs belong fits fit best matches match concerns concern
+about deals deal relates relate related say call describe described think believe go state stated
+identify identified mark marked associate associated agree very clearly definitely strongly
+overwhelmingly predominantly mostly mainly primarily generally quite really extremely rather slightly
+somewhat fairly certainly obviously undoubtedly indeed simply just only largely highly ultimately finally
+thus therefore hence so then accordingly consequently also well ok okay sure both unmistakably distinctly
+decidedly plainly evidently around approximately roughly circa moderately mildly weakly deeply absolutely
+certain most relevant appropriate correct right single main final following suitable accurate given
+requested asked best fitting applicable apply applies true yes summary conclusion short reasoning
+moreover actually
 der die das den dem des ein eine einen einem einer dieser diese dieses dies ist sind war lautet wird als
-wurde
-text textes rezension satz kommentars satzes kommentar beitrag aussage bewertung insgesamt eindeutig klar
-sehr eher also daher somit ich
-würde sagen bezeichnen einstufen einordnen er sie es meine korrekte richtige endgültige eingestuft
+wurde text textes rezension satz kommentars satzes kommentar beitrag aussage bewertung insgesamt
+eindeutig klar sehr eher also daher somit ich würde sagen bezeichnen einstufen einordnen er sie es meine
+korrekte richtige endgültige eingestuft
 le la les l un une de du des d ce cet cette c est sont texte avis phrase commentaire message plutôt très
 clairement donc globalement je dirais exprime ma qu qualifie classé comme finale
 el los las un una uno del este esta esto es son texto reseña frase comentario mensaje claramente muy
 general general en resumen por lo tanto diría expresa mi clasifica como
 il lo gli i una di del della dell questo questa è sono testo recensione frase commento messaggio
-chiaramente molto
-quindi direi esprime mia classificato come
+chiaramente molto quindi direi esprime mia classificato come
 o os as um uma do da deste desta este isto é são texto resenha avaliação frase comentário mensagem
-claramente
-muito portanto diria expressa minha classificado
+claramente muito portanto diria expressa minha classificado
 het een deze dit is zijn tekst recensie zin opmerking bericht van duidelijk erg dus ik zou zeggen mijn
 to jest są tekst recenzja zdanie komentarz wiadomość tego tekstu bardzo wyraźnie zatem więc moja
 это эта этот является текст отзыв предложение комментарий сообщение текста отзыва очень явно значит мой
@@ -75,9 +63,8 @@ det den detta är texten recensionen meningen mycket tydligt alltså min mitt
 """
 _DENIALS = """
 not no non nor never neither none nothing nobody without cannot can't hardly barely scarcely isnt wasnt
-doesnt
-dont didnt wouldnt cant unlikely doubt doubtful wrong incorrect inaccurate false n/a inapplicable respected
-complied lack lacks lacking fails failed fail rejected reject ruled excluded exclude dismissed
+doesnt dont didnt wouldnt cant unlikely doubt doubtful wrong incorrect inaccurate false n/a inapplicable
+respected complied lack lacks lacking fails failed fail rejected reject ruled excluded exclude dismissed
 disagree refuse refuses avoid absence opposite far anything less instead against except
 nicht kein keine keinen keinem keiner keines niemals nie weder noch kaum nichts keineswegs keinesfalls
 falsch ohne
