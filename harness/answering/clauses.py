@@ -39,8 +39,13 @@ class Clause:
     tokens: list[str] = field(default_factory=list)
     joined: str = ""
     gap: str = ""
-    unknown: bool = False
+    languages: int = lists.EVERY
     prose: bool = False
+
+    @property
+    def unknown(self) -> bool:
+        """Whether its words, denials apart, are not all in the list of one language."""
+        return self.languages == 0
 
     @property
     def words(self) -> list[str]:
@@ -116,8 +121,9 @@ class Grammar:
                     clause.joined = clause.joined or kind
                 else:
                     clause.tokens.append(word)
-                    clause.unknown |= not (self._stating(word) or lists.denying(word))
-                    clause.prose |= clause.unknown and not word.isdecimal()
+                    if not lists.denying(word):
+                        clause.languages &= self._languages(word)
+                        clause.prose |= clause.unknown and not word.isdecimal()
             elif token["gap"]:
                 clause.gap = token["gap"].strip()
                 sentence.append(clause)
@@ -131,20 +137,16 @@ class Grammar:
 
     def _joint(self, word: str, clause: Clause) -> str:
         """Return how a word joins a new clause to the last one; "" for a word that does not."""
-        if word in lists.REASONS:
-            return "reason"
         if word == "except" and self.several:
             return "except"
         within = word in lists.CONCLUSIONS and clause.tokens
-        return "turn" if word in lists.TURNS and not within else ""
+        return "" if within else lists.joining(word)
 
-    def _stating(self, word: str) -> bool:
-        return (
-            lists.stating(word)
-            or word in lists.RETRACTIONS
-            or word in self.more
-            or (self.several and (word in _MORE or word.isdecimal()))
-        )
+    def _languages(self, word: str) -> int:
+        """Return the languages in which a word may stand in a statement."""
+        own = word in lists.RETRACTIONS or word in self.more
+        cases = self.several and (word in _MORE or word.isdecimal())
+        return lists.EVERY if own or cases else lists.languages(word)
 
     def _sentence(self, clauses: list[Clause], end: str, stated: Stated) -> Statement | None:
         """Return what a sentence states; add to ``stated`` what it mentions, and clear what it takes back."""
@@ -234,7 +236,7 @@ class Grammar:
     def _words(self, clause: Clause, state: _State) -> None:
         """Heed a clause without a label: a cue, a lead-in, a doubt, or prose."""
         words = clause.words
-        hedged = any(word in lists.HEDGES for word in words)
+        hedged = any(map(lists.doubting, words))
         denies = any(lists.denying(word) for word in words)
         if not hedged and not denies and not clause.unknown:
             state.cue_words = any(map(lists.cueing, words))
@@ -243,7 +245,7 @@ class Grammar:
             state.cue_final |= any(word in lists.FINAL for word in words)
             state.cued |= state.cue and clause.gap in (":", "=")
             return
-        known = all(self._stating(w) or w in lists.HEDGES or lists.denying(w) for w in words)
+        known = all(self._languages(w) or lists.doubting(w) or lists.denying(w) for w in words)
         doubts = hedged or (denies and known and not self.denying)
         if not state.marks:
             state.doubted |= doubts and known

@@ -25,7 +25,7 @@ from harness.answering import turns
 from harness.answering.clauses import MARK, NONE, Grammar, Stated, Statement
 from harness.answering.labels import fold, marked, small, spelled_out
 from harness.answering.structured import taken_out
-from harness.answering.words import denying, simplified, stating
+from harness.answering.words import denying, languages, simplified
 from harness.core import Outcome, Reply, Unread
 from harness.replies import finish
 
@@ -230,7 +230,7 @@ def _without_reason(item: re.Match[str]) -> str:
     """Strip an item of what it says about its label, unless that denies it."""
     first = re.findall(r"\w+(?:'\w+)*", item[3][:60])[:3]
     denied = any(map(denying, map(str.lower, first))) and all(
-        denying(word.lower()) or stating(word.lower()) or word.lower() == "violated" for word in first
+        denying(word.lower()) or languages(word.lower()) or word.lower() == "violated" for word in first
     )
     return item[0] if denied or NONE in item[3][:4] else item[1] + "\n"
 

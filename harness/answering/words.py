@@ -1,150 +1,32 @@
 """The words in which replies state an answer, deny it or leave it open, in ten languages.
 
-A sentence states an answer only if all its other words are from the closed list ``STATING``; so a word that
-is in no list, in whatever language, makes it a mention.
+A sentence states an answer only if all its other words are in the closed list of one language
+(``data/answers.toml``); so a word that is in no list, in whatever language, makes it a mention.
 """
 
 from __future__ import annotations
 
 import re
+from functools import cache
 
-_CUES = """
-answer answers label labels labeled labelled classification classify classified categorize categorized
-categorise categorised category categories class prediction predict verdict topic topics output result
-choice option choose chose select selected pick rating rate rated score judgment judgement assessment
-decision conclusion conclude response sentiment sentiments polarity tone mood emotion theme subject issue
-issues area concept concepts analysis valence intensity value assistant stars star pronoun refers refer
-intent stance task tag assign give
-antwort label klassifikation klassifizierung einordnung bewertung stimmung kategorie ergebnis thema
-réponse classification étiquette catégorie sentiment tonalité résultat thème
-respuesta etiqueta clasificación categoría sentimiento resultado tema
-risposta etichetta classificazione categoria sentimento risultato
-resposta rótulo classificação sentimento resultado
-antwoord classificatie categorie sentiment resultaat onderwerp
-odpowiedź etykieta klasyfikacja kategoria sentyment wynik temat
-ответ метка классификация категория тональность настроение результат тема
-svar etikett klassificering kategori stämning
-"""
-_OTHERS = """
-a an the this that these those it its it's i i'd i'll i'm we we'd you my our your is are was were be been
-being has have had's that's here's there's there here will do does of in on to for with as by into under
-upon from based given per and after analyzing analysing reading reviewing examining provided text review
-reviews sentence passage news headline story email abstract comment tweet post article statement
-provision clause document message case paragraph excerpt content piece author writer reviewer speaker
-narrator person one regulation directive snippet input opinion attitude feeling language wording words
-overall whole express expresses expressed expressing convey conveys conveyed show shows shown reflect
-reflects indicate indicates carry carries contain contains express display displays demonstrates
-demonstrate describe describes falls fall belongs belong fits fit best matches match concerns concern
-about deals deal relates relate related say call describe described think believe go state stated
-identify identified mark marked associate associated agree very clearly definitely strongly
-overwhelmingly predominantly mostly mainly primarily generally quite really extremely rather slightly
-somewhat fairly certainly obviously undoubtedly indeed simply just only largely highly ultimately finally
-thus therefore hence so then accordingly consequently also well ok okay sure both unmistakably distinctly
-decidedly plainly evidently around approximately roughly circa moderately mildly weakly deeply absolutely
-certain most relevant appropriate correct right single main final following suitable accurate given
-requested asked best fitting applicable apply applies true yes summary conclusion short reasoning
-moreover actually
-der die das den dem des ein eine einen einem einer dieser diese dieses dies ist sind war lautet wird als
-wurde text textes rezension satz kommentars satzes kommentar beitrag aussage bewertung insgesamt
-eindeutig klar sehr eher also daher somit ich würde sagen bezeichnen einstufen einordnen er sie es meine
-korrekte richtige endgültige eingestuft
-le la les l un une de du des d ce cet cette c est sont texte avis phrase commentaire message plutôt très
-clairement donc globalement je dirais exprime ma qu qualifie classé comme finale
-el los las un una uno del este esta esto es son texto reseña frase comentario mensaje claramente muy
-general general en resumen por lo tanto diría expresa mi clasifica como
-il lo gli i una di del della dell questo questa è sono testo recensione frase commento messaggio
-chiaramente molto quindi direi esprime mia classificato come
-o os as um uma do da deste desta este isto é são texto resenha avaliação frase comentário mensagem
-claramente muito portanto diria expressa minha classificado
-het een deze dit is zijn tekst recensie zin opmerking bericht van duidelijk erg dus ik zou zeggen mijn
-to jest są tekst recenzja zdanie komentarz wiadomość tego tekstu bardzo wyraźnie zatem więc moja
-это эта этот является текст отзыв предложение комментарий сообщение текста отзыва очень явно значит мой
-det den detta är texten recensionen meningen mycket tydligt alltså min mitt
-"""
-_DENIALS = """
-not no non nor never neither none nothing nobody without cannot can't hardly barely scarcely isnt wasnt
-doesnt dont didnt wouldnt cant unlikely doubt doubtful wrong incorrect inaccurate false n/a inapplicable
-respected complied lack lacks lacking fails failed fail rejected reject ruled excluded exclude dismissed
-disagree refuse refuses avoid absence opposite far anything less instead against except
-nicht kein keine keinen keinem keiner keines niemals nie weder noch kaum nichts keineswegs keinesfalls
-falsch ohne
-ne pas ni jamais aucun aucune guère rien nullement sans
-nunca tampoco nada ningún ninguno ninguna jamás apenas
-mai né nessun nessuno nessuna niente nemmeno neanche senza affatto
-não nem nunca nenhum nenhuma jamais sem
-niet geen nooit noch nauwelijks geenszins allerminst zonder
-nie ani nigdy żaden żadna wcale bynajmniej bez
-не ни нет никогда нельзя вовсе отнюдь без
-inte ej aldrig varken ingen inget knappast
-"""
-_HEDGES = """
-perhaps maybe possibly probably likely arguably presumably supposedly allegedly might may could if unless
-guess suppose depends unsure uncertain or whether hypothetically conceivably seemingly apparently
-possible candidate candidates
-vielleicht möglicherweise wahrscheinlich vermutlich eventuell könnte wohl falls wenn ob
-peut-être peut probablement possiblement semble pourrait si
-quizá quizás acaso posiblemente probablemente podría parece
-forse magari probabilmente possibilmente potrebbe sembra
-talvez possivelmente provavelmente poderia
-misschien mogelijk waarschijnlijk zou kunnen wellicht
-może chyba prawdopodobnie możliwe jeśli
-возможно наверное вероятно может если пожалуй
-kanske möjligen troligen
-"""
-_RETRACTIONS = """
-scratch wait oops whoops correction kidding mistaken nope sorry
-"""
-_QUESTIONS = "is are was were does do did has have had will would should shall could can ist"
-_REASONS = """
-because since although though albeit despite whereas while
-weil obwohl obgleich aufgrund
-parce puisque malgré
-porque aunque debido
-perché poiché sebbene
-embora apesar
-omdat hoewel aangezien
-ponieważ gdyż chociaż choć
-потому поскольку хотя
-eftersom därför fastän
-"""
-_TURNS = """
-but yet however so therefore thus hence
-aber sondern jedoch daher
-mais cependant
-pero sino
-però quindi
-porém portanto
-maar
-lecz
-но однако
-"""
-CUES = frozenset(_CUES.split())
-STATING = CUES | frozenset(_OTHERS.split())
-DENIALS = frozenset(_DENIALS.split())
-HEDGES = frozenset(_HEDGES.split())
-REASONS = frozenset(_REASONS.split())
-"""After these a clause gives reasons, in words that may also be labels."""
-TURNS = frozenset(_TURNS.split())
-"""These begin a new clause, which a denial before them does not reach."""
-CONCLUSIONS = frozenset(
+from harness.errors import HarnessError
+from harness.files import DATA, read_toml
+
+EVERY = -1
+"""The set of all languages, each of which is a bit."""
+_ANY = ("s", "d", "ll")
+RETRACTIONS = frozenset(
+    ["scratch", "wait", "oops", "whoops", "correction", "kidding", "mistaken", "nope", "sorry"]
+)
+"""These take back what was said before."""
+CONCLUSIONS = frozenset(["so", "therefore", "thus", "hence", "daher", "quindi", "entonces", "portanto"])
+"""Those turns that are other words within a clause ("not so positive")."""
+QUESTIONS = frozenset(
     [
-        "so",
-        "therefore",
-        "thus",
-        "hence",
-        "daher",
-        "also",
-        "donc",
-        "cependant",
-        "quindi",
-        "entonces",
-        "portanto",
+        *("is", "are", "was", "were", "does", "do", "did", "has", "have", "had", "will", "would", "should"),
+        *("shall", "could", "can", "ist"),
     ]
 )
-"""Those of them that are other words within a clause ("not so positive")."""
-RETRACTIONS = frozenset(_RETRACTIONS.split())
-"""These take back what was said before."""
-QUESTIONS = frozenset(_QUESTIONS.split())
 """A sentence that begins with one of these asks or supposes."""
 INPUTS = frozenset(
     ["text", "review", "sentence", "passage", "comment", "tweet", "post", "input", "snippet", "headline"]
@@ -191,24 +73,63 @@ def simplified(text: str) -> str:
     return text
 
 
-def stating(word: str) -> bool:
-    """Return whether ``word``, in lower case, may stand in a sentence that states an answer."""
-    if word in STATING:
-        return True
+def languages(word: str) -> int:
+    """Return the languages, as bits, in which ``word`` may stand in a sentence that states an answer."""
+    known = _stating()
+    if word in known:
+        return known[word]
     if "'" in word:
-        return all(part in STATING or part in ("s", "d", "ll", "qu", "dell") for part in word.split("'"))
-    return bool(_IDEOGRAPH.match(word)) and not _CJK.sub("", word)
+        bits = EVERY
+        for part in word.split("'"):
+            bits &= EVERY if part in _ANY else known.get(part, 0)
+        return bits
+    return EVERY if _IDEOGRAPH.match(word) and not _CJK.sub("", word) else 0
 
 
 def cueing(word: str) -> bool:
     """Return whether ``word`` names what is asked for: "answer", "sentiment"."""
-    return word in CUES or (bool(_IDEOGRAPH.match(word)) and stating(word)) or _last(word) in CUES
+    cues = _words("cues")
+    return (
+        word in cues
+        or word.rpartition("'")[2] in cues
+        or (bool(_IDEOGRAPH.match(word)) and languages(word) != 0)
+    )
 
 
 def denying(word: str) -> bool:
     """Return whether ``word`` denies what stands beside it."""
-    return word in DENIALS or word.endswith("n't") or word.startswith("n'")
+    return word in _words("denials") or word.endswith("n't") or word.startswith("n'")
 
 
-def _last(word: str) -> str:
-    return word.rpartition("'")[2]
+def doubting(word: str) -> bool:
+    """Return whether ``word`` leaves open what stands beside it."""
+    return word in _words("doubts")
+
+
+def joining(word: str) -> str:
+    """Return whether ``word`` begins a clause of reasons ("reason") or another new one ("turn"); "" if not."""
+    return "reason" if word in _words("reasons") else "turn" if word in _words("turns") else ""
+
+
+@cache
+def _lists() -> list[dict[str, frozenset[str]]]:
+    tables = read_toml(DATA / "answers.toml", HarnessError)
+    return [
+        {name: frozenset(words.split()) for name, words in table.items()}
+        for table in tables.values()
+        if isinstance(table, dict)
+    ]
+
+
+@cache
+def _words(name: str) -> frozenset[str]:
+    return frozenset().union(*(table.get(name, frozenset()) for table in _lists()))
+
+
+@cache
+def _stating() -> dict[str, int]:
+    bits: dict[str, int] = {}
+    for place, table in enumerate(_lists()):
+        for word in table["cues"] | table["stating"]:
+            bits[word] = bits.get(word, 0) | 1 << place
+    return bits
