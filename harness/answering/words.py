@@ -107,7 +107,7 @@ def doubting(word: str) -> bool:
 
 
 def joining(word: str) -> str:
-    """Return whether ``word`` begins a clause of reasons ("reason") or another new one ("turn"); "" if not."""
+    """Return "reason" if ``word`` begins a clause of reasons, "turn" for another new clause, else ""."""
     return "reason" if word in _words("reasons") else "turn" if word in _words("turns") else ""
 
 
