@@ -44,6 +44,21 @@ def marked(text: str, labels: tuple[str, ...]) -> str:
     return expression.sub(by_mark, text)
 
 
+def offered(prompt: str, labels: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the numbers or letters that ``prompt`` gives to the labels ("A) World"), in their order.
+
+    None are returned unless every label has one of its own.
+    """
+    keys = []
+    for label in labels:
+        given = re.findall(rf"(?<!\w)([A-Za-z]|\d{{1,2}})\s?[).:=]\s?{re.escape(label)}(?!\w)", prompt)
+        keys.append({key.upper() for key in given})
+    found = tuple(key for each in keys if len(each) == 1 for key in each)
+    taken = {fold(label) for label in labels}
+    whole = len(found) == len(set(found)) == len(labels) and not taken & {fold(key) for key in found}
+    return found if whole else ()
+
+
 def small(labels: tuple[str, ...]) -> frozenset[str]:
     """Return the marks of labels that a sentence may use without meaning them: a single letter, "no"."""
     return frozenset(

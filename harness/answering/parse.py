@@ -18,12 +18,13 @@ or a bare label counts. All of it takes time linear in the length of the reply.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
 from harness.answering import turns
 from harness.answering.clauses import MARK, NONE, Grammar, Stated, Statement
-from harness.answering.labels import fold, marked, small, spelled_out
+from harness.answering.labels import fold, mark, marked, small, spelled_out
 from harness.answering.structured import taken_out
 from harness.answering.words import denying, languages, simplified
 from harness.core import Outcome, Reply, Unread
@@ -83,10 +84,18 @@ _LETTER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class LabelReader:
-    """Reads a task's label from a reply or, for a multi-label task, its possibly empty set of labels."""
+    """Reads a task's label from a reply or, for a multi-label task, its possibly empty set of labels.
+
+    ``offered`` are the numbers or letters that the prompt gave to the labels, in their order, if it did.
+    """
 
     labels: tuple[str, ...]
     multi_label: bool = False
+    offered: tuple[str, ...] = ()
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return self.labels + self.offered
 
     def __call__(self, reply: Reply) -> Outcome:
         """Return the labels, or the reason there are none."""
@@ -101,37 +110,43 @@ class LabelReader:
 
     def _whole(self, text: str) -> frozenset[str] | None:
         """Return the labels of a reply that was cut, where they are whole."""
-        inner, structure = taken_out(text)
+        inner, structure = taken_out(text, boxed=False)
         if structure:
             return self._labels(inner)
-        label = _exact(self.labels).get(fold(text))
-        return None if label is None or self.multi_label or self._may_go_on(label) else frozenset([label])
+        place = _places(self._names).get(fold(text))
+        return None if place is None or self.multi_label or self._may_go_on(place) else self._named([place])
 
-    def _may_go_on(self, label: str) -> bool:
-        """Return whether another label begins with ``label``."""
-        return any(other != label and fold(other).startswith(fold(label)) for other in self.labels)
+    def _may_go_on(self, place: int) -> bool:
+        """Return whether another name begins with the one at ``place``."""
+        begun, others = fold(self._names[place]), [*self._names[:place], *self._names[place + 1 :]]
+        return any(fold(other).startswith(begun) for other in others)
+
+    def _named(self, places: Iterable[int]) -> frozenset[str]:
+        """Return the labels whose names are at ``places``."""
+        return frozenset(self.labels[place % len(self.labels)] for place in places)
 
     def _labels(self, text: str) -> frozenset[str] | None:
         text, _ = taken_out(text)
-        whole = _exact(self.labels).get(fold(text))
+        whole = _places(self._names).get(fold(text))
         if whole is not None:
-            return frozenset([whole])
-        said = self._marked(text)
-        grammar = Grammar(self.multi_label, small(self.labels), self._denying())
-        marks = self._agreed(grammar.read(said), _EXCEPT.search(text) is not None)
-        return None if marks is None else frozenset(self.labels[ord(m) - MARK] for m in marks if m != NONE)
+            return self._named([whole])
+        denials = any(denying(fold(label)) for label in self.labels)
+        stated = Grammar(self.multi_label, small(self._names), denials).read(self._marked(text))
+        marks = self._agreed(stated, _EXCEPT.search(text) is not None)
+        return None if marks is None else self._named(ord(mark) - MARK for mark in marks if mark != NONE)
 
-    def _denying(self) -> bool:
-        return any(denying(fold(label)) for label in self.labels)
+    def _unified(self, marks: Iterable[str]) -> frozenset[str]:
+        """Return marks of labels for those of their numbers or letters."""
+        return frozenset(m if m == NONE else mark((ord(m) - MARK) % len(self.labels)) for m in marks)
 
     def _marked(self, text: str) -> str:
         text = without_sections(text)
-        if not any(len(label) == 1 for label in self.labels):
+        if not any(len(name) == 1 for name in self._names):
             text = _LETTERED.sub(f"\n\n{_ITEM}", text)
         else:
             text = self._listed_apart(text.replace("**", ""))
         text = tidy(spelled_out(text, self.labels))
-        said = simplified(marked(text, self.labels))
+        said = simplified(marked(text, self._names))
         if self.multi_label:
             said = _DENIED_NEXT.sub(r"\1not", _NO_LABEL.sub(NONE, said))
         return _ITEM_REASON.sub(_without_reason, said).replace(_ITEM, "\n\n")
@@ -149,16 +164,16 @@ class LabelReader:
         if not statements:
             return None
         if self.multi_label and statements[0].cue:
-            found = {statement.marks for statement in statements}
+            found = {self._unified(statement.marks) for statement in statements}
             marks = found.pop() if len(found) == 1 else frozenset()
         else:
-            marks = frozenset().union(*(statement.marks for statement in statements))
+            marks = self._unified(mark for statement in statements for mark in statement.marks)
         if not marks or (NONE in marks and len(marks) > 1 and not excepting):
             return None
         sure = any(statement.cue or statement.opens for statement in statements)
         if self.multi_label:
             sure = statements[0].cue
-        if not sure and stated.mentioned - marks:
+        if not sure and self._unified(stated.mentioned) - marks:
             return None
         return marks if self.multi_label or len(marks) == 1 else None
 
@@ -236,6 +251,6 @@ def _without_reason(item: re.Match[str]) -> str:
 
 
 @lru_cache(maxsize=64)
-def _exact(labels: tuple[str, ...]) -> dict[str, str]:
-    """Return the labels by their folded text."""
-    return {fold(turns.plain(label)): label for label in reversed(labels)}
+def _places(names: tuple[str, ...]) -> dict[str, int]:
+    """Return the places of the names by their folded text."""
+    return {fold(turns.plain(name)): place for place, name in reversed(list(enumerate(names)))}

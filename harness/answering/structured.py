@@ -24,10 +24,11 @@ _TEXT = re.compile(r"\\(?:text|mathrm|textbf|textit|mathbf)\s?\{([^{}]{0,200})\}
 _FENCE = re.compile(r"^\s*```(?:json)?|```\s*$")
 
 
-def taken_out(text: str, keys: frozenset[str] = LABEL_KEYS) -> tuple[str, bool]:
+def taken_out(text: str, keys: frozenset[str] = LABEL_KEYS, boxed: bool = True) -> tuple[str, bool]:
     """Return the answer in a structured reply, and whether it was in a whole structure.
 
     The answer is empty where the structures in the text disagree, and ``text`` itself where it has none.
+    Without ``boxed``, a box does not count: in a reply that was cut another one may follow.
     """
     bare = _FENCE.sub("", text).strip()
     if bare[:1] in ('"', "[", "{"):
@@ -42,7 +43,7 @@ def taken_out(text: str, keys: frozenset[str] = LABEL_KEYS) -> tuple[str, bool]:
             if any(isinstance(key, str) and key.lower() in keys for key in value)
         },
         {match[2].strip() for match in _TAG.finditer(text)},
-        {_TEXT.sub(r"\1", match[1]).strip() for match in _BOXED.finditer(text)},
+        {_TEXT.sub(r"\1", match[1]).strip() for match in _BOXED.finditer(text) if boxed},
     )
     for answers in found:
         if answers:

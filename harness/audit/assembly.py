@@ -60,7 +60,9 @@ class Audit:
     @property
     def reader(self) -> Reader:
         """The reader of replies to the planner's requests."""
-        return Reader.of(self.task, self.planner.constrained, self.outcomes.favourable)
+        prompt = self.planner.prompt
+        asked = f"{prompt.system}\n{prompt.template}\n{prompt.question}"
+        return Reader.of(self.task, self.planner.constrained, self.outcomes.favourable, asked)
 
     @property
     def outcomes(self) -> Outcomes:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.answering.labels import offered
 from harness.answering.numbers import NumberReader, RatingReader
 from harness.answering.parse import LabelReader
 from harness.core import Outcome, Reply
@@ -250,6 +251,50 @@ def test_of_a_reply_that_was_cut_a_whole_answer_counts(text: str) -> None:
 def test_other_ways_to_write_a_label(labels: str | tuple[str, ...], expected: str, texts: list[str]) -> None:
     found = {text: read(tuple(labels), text) for text in texts}
     assert found == dict.fromkeys(texts, expected)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "A) World\nB) Sports\nC) Sci/Tech",
+        "One of (a) World, (b) Sports, (c) Sci/Tech.",
+        "A=World B=Sports C=Sci/Tech",
+    ],
+)
+def test_a_letter_that_the_prompt_offered_is_its_label(prompt: str) -> None:
+    labels = ("World", "Sports", "Sci/Tech")
+    reader = LabelReader(labels, offered=offered(prompt, labels))
+    for text in (
+        "B",
+        "b",
+        "(B)",
+        "B)",
+        "Option B",
+        "B) Sports",
+        "Answer: B",
+        "The answer is B.",
+        "Sports",
+        "**B**",
+    ):
+        assert reader(Reply(text)).labels == frozenset(["Sports"])
+    for text in ("B) World", "A or B", "A good text", "Not B", "D", "B and C", "B. World"):
+        assert reader(Reply(text)).labels is None
+    assert LabelReader(labels)(Reply("B")).labels is None
+
+
+def test_a_number_that_the_prompt_offered_is_its_label() -> None:
+    labels = ("World", "Sports", "Business")
+    reader = LabelReader(labels, offered=offered("1. World, 2. Sports, 3. Business", labels))
+    for text in ("2", "2.", "Answer: 2", "2. Sports", "Sports", "Option 2", "(2)"):
+        assert reader(Reply(text)).labels == frozenset(["Sports"])
+    assert reader(Reply("2", "length")).labels == frozenset(["Sports"])
+
+
+@pytest.mark.parametrize(
+    "prompt", ["A) World, A) Sports", "A) World", "World, Sports", "A) World B) Sportsmen"]
+)
+def test_a_prompt_that_gives_no_letters_to_all_labels_offers_none(prompt: str) -> None:
+    assert offered(prompt, ("World", "Sports")) == ()
 
 
 @pytest.mark.parametrize("label", ["négatif", "Übel", "ångström", "부정", "ネガティブ"])
