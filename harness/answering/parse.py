@@ -130,8 +130,7 @@ class LabelReader:
         whole = _places(self._names).get(fold(text))
         if whole is not None:
             return self._named([whole])
-        denials = any(denying(fold(label)) for label in self.labels)
-        stated = Grammar(self.multi_label, small(self._names), denials).read(self._marked(text))
+        stated = _grammar(self._names, self.multi_label).read(self._marked(text))
         marks = self._agreed(stated, _EXCEPT.search(text) is not None)
         return None if marks is None else self._named(ord(mark) - MARK for mark in marks if mark != NONE)
 
@@ -141,7 +140,7 @@ class LabelReader:
 
     def _marked(self, text: str) -> str:
         text = without_sections(text)
-        if not any(len(name) == 1 for name in self._names):
+        if 1 not in map(len, self._names):
             text = _LETTERED.sub(f"\n\n{_ITEM}", text)
         else:
             text = self._listed_apart(text.replace("**", ""))
@@ -248,6 +247,11 @@ def _without_reason(item: re.Match[str]) -> str:
         denying(word.lower()) or languages(word.lower()) or word.lower() == "violated" for word in first
     )
     return item[0] if denied or NONE in item[3][:4] else item[1] + "\n"
+
+
+@lru_cache(maxsize=64)
+def _grammar(names: tuple[str, ...], several: bool) -> Grammar:
+    return Grammar(several, small(names), any(denying(fold(name)) for name in names))
 
 
 @lru_cache(maxsize=64)

@@ -21,6 +21,7 @@ _TAGS = "|".join(sorted((LABEL_KEYS | NUMBER_KEYS) - {"article", "articles"}, ke
 _TAG = re.compile(rf"<({_TAGS})>([^<>]{{0,2000}})</\1>", re.IGNORECASE)
 _BOXED = re.compile(r"\\boxed\s?\{((?:[^{}]|\{[^{}]{0,200}\}){0,400})\}")
 _TEXT = re.compile(r"\\(?:text|mathrm|textbf|textit|mathbf)\s?\{([^{}]{0,200})\}")
+_SIGNS = ("{", "[", "<", '"')
 _FENCE = re.compile(r"^\s*```(?:json)?|```\s*$")
 
 
@@ -30,6 +31,8 @@ def taken_out(text: str, keys: frozenset[str] = LABEL_KEYS, boxed: bool = True) 
     The answer is empty where the structures in the text disagree, and ``text`` itself where it has none.
     Without ``boxed``, a box does not count: in a reply that was cut another one may follow.
     """
+    if not any(sign in text for sign in _SIGNS):
+        return text, False
     bare = _FENCE.sub("", text).strip()
     if bare[:1] in ('"', "[", "{"):
         try:

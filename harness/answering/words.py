@@ -68,6 +68,8 @@ _PHRASE = [(re.compile(expression, re.IGNORECASE), by) for expression, by in _PH
 
 def simplified(text: str) -> str:
     """Return ``text`` with phrases of several words in single words: "far from positive", "not positive"."""
+    if " " not in text:
+        return text
     for expression, by in _PHRASE:
         text = expression.sub(by, text)
     return text
