@@ -24,6 +24,7 @@ _TOKEN = re.compile(
 )
 _JOINING = "and or nor und oder et ou y o e ed i en и или as well"
 _JOINERS = frozenset(_JOINING.split())
+_AFTER = frozenset(["on", "for", "as", "in", "based", "star", "stars", "points"])
 _SET_OFF = frozenset(":=|—–-(")
 _OF_CASES = """
 violation violations violated breach breached breaches infringed infringement convention protocol article
@@ -224,7 +225,7 @@ class Grammar:
         """Return whether a label that is also a word stands at the end of its words, as labels do."""
         if tokens[i] not in self.small or i + 1 == len(tokens):
             return True
-        return is_mark(tokens[i + 1]) or tokens[i + 1] in _JOINERS
+        return is_mark(tokens[i + 1]) or tokens[i + 1] in _JOINERS or tokens[i + 1] in _AFTER
 
     def _deny(self, clause: Clause, state: _State) -> None:
         # "Article 3, Article 5 and Article 8 were not violated"

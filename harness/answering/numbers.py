@@ -37,6 +37,13 @@ _SCALE = re.compile(
     rf"(?P<high2>{_DIGITS})\s+(?:scale|range)\b",
     re.IGNORECASE,
 )
+_MORE = frozenset(
+    [
+        *("probability", "confidence", "joy", "anger", "fear", "sadness", "happiness", "emotional", "state"),
+        *("mind", "scale", "positive", "negative", "neutral", "happy", "sad", "angry", "joyful", "afraid"),
+    ]
+)
+"""Words of sentences that state a score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +111,8 @@ def read_number(text: str, low: float = 0.0, high: float = 1.0) -> float | None:
         value = _value(match, low, high)
         return values.setdefault(value, chr(MARK + len(values)))
 
-    stated = Grammar(more=("probability", "confidence")).read(simplified(_NUMBER.sub(by_mark, text)))
+    said = simplified(_NUMBER.sub(by_mark, text))
+    stated = Grammar(small=frozenset(values.values()), more=_MORE).read(said)
     statements = ranked(stated.statements)
     marks = frozenset().union(*(statement.marks for statement in statements))
     if len(marks) != 1 or (stated.mentioned - marks and not any(s.cue or s.opens for s in statements)):

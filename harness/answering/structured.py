@@ -83,4 +83,6 @@ def _plain(value: object, keys: frozenset[str]) -> str:
             return ", ".join(k for k, v in value.items() if v)
         only = {_plain(v, keys) for v in value.values()} if len(value) == 1 else set()
         return (named or only).pop() if len(named or only) == 1 else ""
-    return str(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, str | int | float) else ""
