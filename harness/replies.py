@@ -19,6 +19,7 @@ _SYNONYMS: dict[Finish, str] = {
     "length": (
         "length maxtokens modellength maxlength maxoutputtokens tokenlimit errorlimit maxcontextlength"
         " modelcontextwindowexceeded contextlengthexceeded contextwindowexceeded maxcompletiontokens"
+        " lengthlimit"
     ),
     # Azure, Gemini and Vertex, Cohere, Bedrock, Zhipu.
     "filter": (
