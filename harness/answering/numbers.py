@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from harness.answering import turns
 from harness.answering.clauses import MARK, Grammar
 from harness.answering.margin import expectation
-from harness.answering.parse import ranked, refuses, spoken, tidy, without_sections
+from harness.answering.parse import ranked, refuses, spoken, tidy, unquoted, without_sections
 from harness.answering.structured import NUMBER_KEYS, taken_out
 from harness.answering.words import simplified
 from harness.core import Outcome, Reply
@@ -111,7 +111,7 @@ def read_number(text: str, low: float = 0.0, high: float = 1.0) -> float | None:
         value = _value(match, low, high)
         return values.setdefault(value, chr(MARK + len(values)))
 
-    said = simplified(_NUMBER.sub(by_mark, text))
+    said = simplified(unquoted(_NUMBER.sub(by_mark, text)))
     stated = Grammar(small=frozenset(values.values()), more=_MORE).read(said)
     statements = ranked(stated.statements)
     marks = frozenset().union(*(statement.marks for statement in statements))

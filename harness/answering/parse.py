@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from harness.answering import turns
-from harness.answering.clauses import MARK, NONE, Grammar, Stated, Statement
+from harness.answering.clauses import MARK, NONE, Grammar, Stated, Statement, is_mark
 from harness.answering.labels import fold, mark, marked, small, spelled_out
 from harness.answering.structured import taken_out
 from harness.answering.words import denying, languages, simplified
@@ -74,6 +74,7 @@ _ITEM_REASON = re.compile(
     r"(\s?[:–—(]|\s-+\s|,?\s(?:because|since|as)\b)([^\n]*)"
 )
 _DENIED_NEXT = re.compile(rf"([\U000f0000-\U000ffffd][\"')\s]{{0,4}}[:|(–—-]+\s?){NONE}")
+_QUOTED = re.compile(r"\"[^\"]{0,400}\"|(?<!\w)'.{1,400}?'(?!\w)")
 _HTML = re.compile(r"</?(?:b|i|u|p|em|strong|span|div|code|mark|br)\s?/?>", re.IGNORECASE)
 _ASIDE = re.compile(r"\([^()\n]{0,300}\)(?=[\s*_]{0,4}[:=])")
 _LETTER = re.compile(
@@ -145,7 +146,7 @@ class LabelReader:
         else:
             text = self._listed_apart(text.replace("**", ""))
         text = tidy(spelled_out(text, self.labels))
-        said = simplified(marked(text, self._names))
+        said = simplified(unquoted(marked(text, self._names)))
         if self.multi_label:
             said = _DENIED_NEXT.sub(r"\1not", _NO_LABEL.sub(NONE, said))
         return _ITEM_REASON.sub(_without_reason, said).replace(_ITEM, "\n\n")
@@ -226,6 +227,17 @@ def tidy(text: str, bullets: bool = True) -> str:
     text = re.sub(r"~~[^~\n]{1,300}~~", " ", _HTML.sub("", text))
     text = re.sub(r"[*`$\\]+|(?<!\w)_+|_+(?!\w)", "", text)
     return _ASIDE.sub("", text)
+
+
+def unquoted(text: str) -> str:
+    """Return ``text``, in which marks stand for labels, without the passages that it quotes."""
+    lines = text.split("\n")
+    return "\n".join(_QUOTED.sub(_passage, line) if line.count('"') % 2 == 0 else line for line in lines)
+
+
+def _passage(quoted: re.Match[str]) -> str:
+    inner = quoted[0][1:-1]
+    return quoted[0] if " " not in inner.strip() or any(map(is_mark, inner)) else " "
 
 
 def _of_scale(text: str, labels: tuple[str, ...]) -> str:
