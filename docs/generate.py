@@ -126,6 +126,8 @@ def kind_of(part: object) -> str:
         return " or ".join(f"`{choice}`" for choice in get_args(part))
     if get_origin(part) is tuple:
         return "list of texts"
+    if get_origin(part) is dict:
+        return "table"
     names: Mapping[object, str] = {str: "text", int: "whole number", float: "number", bool: "true or false"}
     return "" if part is NoneType else names[part]
 

@@ -6,10 +6,11 @@ TOML file and an option of the command line, explained by its ``Field(descriptio
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal, get_args
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -24,6 +25,14 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+OWN_PARAMETERS = frozenset(
+    [
+        *("model", "messages", "prompt", "stream", "n", "temperature", "top_p", "seed", "max_tokens"),
+        *("max_completion_tokens", "frequency_penalty", "presence_penalty", "logprobs", "top_logprobs"),
+        *("response_format", "structured_outputs", "grammar", "cache_prompt"),
+    ]
+)
+"""What a request says by itself, so that ``extra`` may not."""
 
 
 def _comma_separated(value: object) -> object:
@@ -64,6 +73,16 @@ def _variable_name(variable: str) -> str:
     return variable
 
 
+def _parameters(parameters: dict[str, Any]) -> dict[str, Any]:
+    if own := sorted(OWN_PARAMETERS & parameters.keys()):
+        raise ValueError(f"leave {', '.join(own)} out: a request has its own")
+    try:
+        json.dumps(parameters, allow_nan=False)
+    except (TypeError, ValueError):
+        raise ValueError("give values that JSON has: texts, numbers, true, false, lists, tables") from None
+    return parameters
+
+
 def _http_address(address: str) -> str:
     url = urlsplit(address)
     if url.scheme not in ("http", "https") or not url.hostname:
@@ -101,6 +120,8 @@ Names = Annotated[tuple[str, ...], BeforeValidator(_comma_separated)]
 """A list, or a text such as ``a, b``."""
 EnvironmentVariable = Annotated[str, AfterValidator(_variable_name), Private()]
 """The name of an environment variable that holds a secret, never the secret itself."""
+Parameters = Annotated[dict[str, Any], AfterValidator(_parameters)]
+"""A table of parameters for the body of a request, none of which it has by itself."""
 Address = Annotated[str, AfterValidator(_http_address), Private()]
 """An http:// or https:// address without user and password."""
 
@@ -254,6 +275,14 @@ class ModelSettings(Options):
         Literal["auto", "structured_outputs", "grammar", "json_schema", "none"], TOML_ALONE
     ] = Field(
         default="auto", description="How the endpoint restricts answers to the labels; auto detects it."
+    )
+    answer_tokens: Positive | None = Field(
+        default=None,
+        description="The most tokens of an answer, thoughts too [a few more than the labels].",
+    )
+    extra: Annotated[Parameters | None, TOML_ALONE] = Field(
+        default=None,
+        description='More parameters for every request, such as `{ reasoning_effort = "low" }`.',
     )
     concurrency: Positive | Literal["auto"] = Field(
         default="auto", description="The number of concurrent requests, or auto."

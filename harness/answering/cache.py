@@ -23,6 +23,7 @@ import aiosqlite
 
 from harness.core import JsonObject, Message, Reply, Request, Token, canonical
 from harness.errors import CacheError
+from harness.replies import cleaned
 
 log = logging.getLogger(__name__)
 
@@ -138,7 +139,7 @@ class ResponseCache:
             listed = [json.dumps(batch)]
             fresh.update(row[0] for row in await self._all(ASK, listed))
             unwritten = {key: self._unwritten[key] for key in batch if key in self._unwritten}
-            replies.update((key, decode(text)) for key, text in await self._all(FOUND, listed))
+            replies.update((key, cleaned(decode(text))) for key, text in await self._all(FOUND, listed))
             replies |= unwritten
         return replies, fresh
 

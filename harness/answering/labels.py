@@ -1,44 +1,18 @@
-"""How a reply may write a task's labels, where it mentions them, and which mentions it denies.
+"""The ways in which a reply may write a task's labels: each is marked in the text by one character.
 
-Only whole labels count, the longest first; a singular stands for a plural where that is unambiguous. A
-negation before a label, a denial after it, or a question retracts it.
+Only whole labels count, the longest first. "hate_speech", "hate-speech" and "HateSpeech" stand for "hate
+speech", and a singular stands for a plural where that is unambiguous.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
 from functools import lru_cache, partial
-from itertools import pairwise
 
-# A negation extends to the end of its clause; "but" ends it, an aside does not ("not, I think, …").
-_NEGATION = re.compile(
-    r"\b(?:not(?! only\b)|no(?! (?:doubt|question|wonder)\b)|non|never|neither|nor|none|nothing|nobody"
-    r"|without(?! (?:a |any )?(?:doubt|question)\b)|cannot|hardly|barely|scarcely"
-    r"|rather than|instead of|far from|anything (?:but|other than)|opposite of|absence of|lack(?:s|ing)?"
-    r"|fail(?:s|ed)? to|unlikely|(?:wrong|incorrect|mistake) to|(?:i|we|would) (?:\w+ )?doubt|doubtful"
-    r"|(?:is|was|does|do|did|would|ca)nt)\b|n['’]t\b",
-    re.IGNORECASE,
-)
-_CLAUSE_END = re.compile(
-    r"[.!?;:,\n()]|(?<!anything )\b(?:but|except|other than|apart from)\b|\b(?:therefore|thus|hence)\b",
-    re.IGNORECASE,
-)
-_ASIDE = re.compile(r"((?:\bnot|n['’]t)),[^,.;!?\n]*,", re.IGNORECASE)
-DENIAL = re.compile(
-    r"[\"'”’*_]*(?:\s*[:=?|]\s*[\"'*_]*(?:no|false|n/a)\b\W*(?:\n|$|[,;|])"
-    r"|[ \t]*[:=?|(–—-]?[ \t]*[\"'*_]*"
-    r"(?:no violations?|not (?:violated|breached|applicable|relevant|infringed))\b"
-    r"|\s+(?:is|are|was|were|would|does|do|did|has|have|can|could|should)(?:\s+be(?:en)?)?"
-    r"(?:n['’]t|\s+(?:not|never|wrong|incorrect|respected|complied|inapplicable)\b))",
-    re.IGNORECASE,
-)
-# Separators of a list of labels within one sentence.
-_JOINED = re.compile(
-    r"[\"'”’*_]*(?: *, *(?:and |or |nor )?| +(?:and|or|nor|as well as) +| *[/&] *)[\"'“‘*_]*", re.I
-)
-_STOP = re.compile(r"[.!?;\n(]")
+from harness.answering.clauses import MARK
+from harness.answering.turns import plain
+
 _NUMBERED = re.compile(
     r"(?P<head>[A-Za-z]+) (?P<number>\d+)(?: of (?P<whole>[A-Za-z]+) (?P<part>\d+))?", re.ASCII
 )
@@ -47,54 +21,49 @@ _SECTION = r"\s*§§?\s*\d+(?:\s*(?:,|and|-|–)\s*\d+(?!\w))*"
 _PARAGRAPH = re.compile(rf"\(\w+\)|{_SECTION}")
 _JOIN = r"\s*(?:,\s*(?:and\s+|or\s+)?|\band\s+|&\s*|\bor\s+)"
 WRAPPING = " \t\r\n\"'“”‘’`*_()[]{}<>.,;:!#-–—"
-_CLAUSE = 1000  # most characters, so that reading takes linear time
-_SMALL_WORDS = frozenset(["no", "none", "not", "neither", "it", "he", "she", "they", "an"])
+_SEPARATORS = re.compile(r"[\s_/-]+")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_UNSPACED = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_SMALL_WORDS = frozenset(["no", "none", "not", "neither", "it", "he", "she", "they", "an", "i"])
 
 
-def affirmed(text: str, labels: tuple[str, ...], start: int, end: int) -> list[tuple[str, int, int]]:
-    """Return the mentions that nothing negates before or denies after them.
-
-    A negation or denial also applies to neighbours joined to the mention.
-    """
-    spans = list(mentions(text, labels, start, end))
-    joined = [
-        _JOINED.fullmatch(text, span[2], next_span[1]) is not None for span, next_span in pairwise(spans)
-    ]
-    before = [negated(text, at) for _, at, _ in spans]
-    after = [DENIAL.match(text, to) is not None for *_, to in spans]
-    for i, together in enumerate(joined):  # "no violation of Article 3, Article 5 or Article 8"
-        before[i + 1] |= before[i] and together
-    for i, together in reversed(list(enumerate(joined))):  # "Article 3 and Article 8 were not violated"
-        after[i] |= after[i + 1] and together
-    return [m for m, no, denied in zip(spans, before, after, strict=True) if not (no or denied)]
+def mark(place: int) -> str:
+    """Return the character that stands for the label at ``place`` in the task's list."""
+    return chr(MARK + place)
 
 
-def mentions(text: str, labels: tuple[str, ...], start: int, end: int) -> Iterator[tuple[str, int, int]]:
-    """Yield whole labels in ``text[start:end]`` with their spans, the longest label at each position."""
-    expression, by_fold = _expression(labels)
-    for match in expression.finditer(text, start, end):
+def marked(text: str, labels: tuple[str, ...]) -> str:
+    """Return ``text`` with each whole label replaced by its mark, the longest label at each position."""
+    expression, spaced, squashed = _expression(labels)
+
+    def by_mark(match: re.Match[str]) -> str:
         # No label where ignoring case matched another letter, such as "ſ" for "s".
-        label = by_fold.get(" ".join(match[0].lower().split()))
-        if label is not None:
-            yield (label, *match.span())
+        place = spaced.get(_spaced(match[0]), squashed.get(_squashed(match[0])))
+        return match[0] if place is None else mark(place)
+
+    return expression.sub(by_mark, text)
 
 
-def in_question(text: str, to: int) -> bool:
-    """Return whether the text that ends at ``to`` is in a question."""
-    stop = _STOP.search(text, to, to + _CLAUSE)
-    return stop is not None and stop[0] == "?"
+def offered(prompt: str, labels: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the numbers or letters that ``prompt`` gives to the labels ("A) World"), in their order.
+
+    None are returned unless every label has one of its own.
+    """
+    keys = []
+    for label in labels:
+        given = re.findall(rf"(?<!\w)([A-Za-z]|\d{{1,2}})\s?[).:=]\s?{re.escape(label)}(?!\w)", prompt)
+        keys.append({key.upper() for key in given})
+    found = tuple(key for each in keys if len(each) == 1 for key in each)
+    taken = {fold(label) for label in labels}
+    whole = len(found) == len(set(found)) == len(labels) and not taken & {fold(key) for key in found}
+    return found if whole else ()
 
 
-def negated(text: str, at: int) -> bool:
-    """Return whether a negation precedes ``at`` in its clause."""
-    before = _ASIDE.sub(r"\1", text[max(0, at - _CLAUSE) : at])
-    begin = max((match.end() for match in _CLAUSE_END.finditer(before)), default=0)
-    return _NEGATION.search(before, begin) is not None
-
-
-def is_word(label: str) -> bool:
-    """Return whether a sentence may use ``label`` without meaning it: a single letter, "no", "it"."""
-    return len(label) == 1 or label.lower() in _SMALL_WORDS
+def small(labels: tuple[str, ...]) -> frozenset[str]:
+    """Return the marks of labels that a sentence may use without meaning them: a single letter, "no"."""
+    return frozenset(
+        mark(i) for i, label in enumerate(labels) if len(label) == 1 or label.lower() in _SMALL_WORDS
+    )
 
 
 def spelled_out(text: str, labels: tuple[str, ...]) -> str:
@@ -149,41 +118,60 @@ def _spellings(labels: tuple[str, ...]) -> tuple[tuple[str, re.Pattern[str]], ..
 
 
 @lru_cache(maxsize=64)
-def _expression(labels: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, str]]:
-    """Return an expression that finds the labels, the longest first, and the labels by their folded text."""
-    by_fold = {" ".join(label.lower().split()): label for label in labels}
+def _expression(labels: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, int], dict[str, int]]:
+    """Return an expression that finds labels, and their places by spelling, with and without separators."""
+    forms = {_spaced(label): place for place, label in reversed(list(enumerate(map(plain, labels))))}
+    forms |= _other_number_forms(forms)
+    count = Counter(map(_squashed, forms))
+    squashed = {_squashed(form): place for form, place in forms.items() if count[_squashed(form)] == 1}
     parts = {match["whole"] for label in labels if (match := _NUMBERED.fullmatch(label)) and match["whole"]}
     # "Article 3 of Protocol 4" is not "Article 3" if there is an "Article 1 of Protocol 1".
     other = rf"(?!\s+(?:of\s+)?(?:the\s+)?(?:\w+\s+)?(?:{'|'.join(sorted(parts))})\b)" if parts else ""
-    words = "|".join(map(partial(_word_expression, by_fold, other), sorted(by_fold, key=len, reverse=True)))
-    return re.compile(rf"(?<![\w-])(?:{words})(?![\w-])", re.IGNORECASE), by_fold
+    spelled = {_spaced(label): plain(label) for label in labels}
+    longest = sorted(forms, key=len, reverse=True)
+    words = "|".join(_word(spelled.get(form, form), other) for form in longest)
+    return re.compile(words, re.IGNORECASE), forms, squashed
 
 
-def _word_expression(by_fold: dict[str, str], other: str, folded: str) -> str:
-    if folded.isdigit():
-        return rf"(?<!\d[.,]){folded}(?![.,]\d)"
-    if len(folded) == 1:
-        return rf"(?-i:{re.escape(by_fold[folded])})"
-    numbered = _NUMBERED.fullmatch(by_fold[folded])
-    whole = r"\s+".join(map(re.escape, folded.split()))
-    return whole + (rf"{other}(?!\s+(?:to|through)\s+\d)" if numbered and not numbered["whole"] else "")
+def _word(label: str, other: str) -> str:
+    before = "" if _UNSPACED.match(label) else r"(?<![\w-])"
+    after = "" if _UNSPACED.match(label[-1:]) else r"(?![\w-])"
+    if label.isdecimal():
+        return rf"(?<![\w/-])(?<!\d[.,])(?<!/ ){label}(?![\w-]|[.,]\d|\s?/|\s?out\sof|\s?%)"
+    if len(label) == 1 and label.isalpha() and label.upper() != label.lower():
+        return rf"{before}(?-i:{re.escape(label)}){after}"
+    numbered = _NUMBERED.fullmatch(label)
+    whole = r"[\s_/-]{0,2}".join(map(re.escape, _parts(label)))
+    return (
+        before
+        + whole
+        + after
+        + (rf"{other}(?!\s+(?:to|through)\s+\d)" if numbered and not numbered["whole"] else "")
+    )
 
 
-@lru_cache(maxsize=64)
-def folds(labels: tuple[str, ...]) -> tuple[dict[str, str], dict[str, str]]:
-    """Return labels by folded text, and by its other number ("governing law") where that is unambiguous."""
-    exact: dict[str, str] = {}
-    for label in labels:
-        exact.setdefault(fold(label), label)
-    others = {bare: _other_numbers(bare) for bare in exact if bare}
-    count = Counter(form for forms in others.values() for form in forms)
-    number = {
-        form: exact[bare]
-        for bare, forms in others.items()
-        for form in forms
-        if count[form] == 1 and form not in exact and len(form) > 2
+def _parts(label: str) -> list[str]:
+    return [part for part in _SEPARATORS.split(_CAMEL.sub(" ", label)) if part] or [label]
+
+
+def _spaced(text: str) -> str:
+    return " ".join(text.lower().split())
+
+
+def _squashed(text: str) -> str:
+    return _SEPARATORS.sub("", text.lower())
+
+
+def _other_number_forms(forms: dict[str, int]) -> dict[str, int]:
+    """Return the labels in their other number ("governing law") where that is unambiguous."""
+    others = {form: _other_numbers(form) for form in forms if len(form) > 2}
+    count = Counter(other for found in others.values() for other in found)
+    return {
+        other: forms[form]
+        for form, found in others.items()
+        for other in found
+        if count[other] == 1 and other not in forms and len(other) > 2
     }
-    return exact, number
 
 
 def _other_numbers(bare: str) -> set[str]:
@@ -203,4 +191,4 @@ def fold(text: str) -> str:
     bare = text.strip(WRAPPING)
     if bare[:1].isdigit() and (sign := text[: text.index(bare)][-1:]) and sign in "-–.":
         bare = sign + bare
-    return " ".join(bare.lower().split())
+    return _spaced(bare)

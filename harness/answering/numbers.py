@@ -8,12 +8,14 @@ answer.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from harness.answering.labels import negated
+from harness.answering import turns
+from harness.answering.clauses import MARK, Grammar
 from harness.answering.margin import expectation
-from harness.answering.parse import refuses, unwrap_json, without_thoughts
+from harness.answering.parse import ranked, refuses, spoken, tidy, unquoted, without_sections
+from harness.answering.structured import NUMBER_KEYS, taken_out
+from harness.answering.words import simplified
 from harness.core import Outcome, Reply
 
 _DIGITS = r"(?:\d+(?:\.\d+)?|\.\d+|0,\d+|\d+,\d{1,2})"
@@ -21,12 +23,6 @@ _NUMBER = re.compile(
     rf"(?<![\w.,/%])(?<![A-Za-z]-)(?P<value>[-−+]?{_DIGITS})"
     rf"(?:\s*(?P<percent>%|percent\b|per cent\b)|\s*(?:/|out\s+of\b)\s*(?P<whole>{_DIGITS}))?"
     r"(?![\w%]|[.,]+\d|\s*/|\s*out\s+of\b|\s*%)",
-    re.IGNORECASE,
-)
-_CUE = re.compile(
-    r"\b(?P<final>final\s+)?(?:score|rating|valence|intensity|answer|value|probability|number)\b[\"'*_\s]*"
-    r"(?:\b(?:is|would be|of)\b(?:\s+(?:about|around|approximately|roughly))?\s*:?"
-    r"|(?:\([^()\n]*\)[\s*_]*)?[:=])[\s*_\"'`$(\[~≈]*",
     re.IGNORECASE,
 )
 _BOUND = re.compile(
@@ -41,9 +37,13 @@ _SCALE = re.compile(
     rf"(?P<high2>{_DIGITS})\s+(?:scale|range)\b",
     re.IGNORECASE,
 )
-_RANGE = re.compile(rf"{_DIGITS}\s*%?\s*(?:to|or|[-–—])\s*{_DIGITS}", re.IGNORECASE)
-_WRAPPING = " \t\"'“”‘’`*_()[]~≈"
-_KEYS = frozenset(["score", "rating", "valence", "intensity", "answer", "value", "final_score"])
+_MORE = frozenset(
+    [
+        *("probability", "confidence", "joy", "anger", "fear", "sadness", "happiness", "emotional", "state"),
+        *("mind", "scale", "positive", "negative", "neutral", "happy", "sad", "angry", "joyful", "afraid"),
+    ]
+)
+"""Words of sentences that state a score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,20 +55,18 @@ class NumberReader:
 
     def __call__(self, reply: Reply) -> Outcome:
         """Return the score, or the reason there is none."""
-        if reply.finish_reason == "content_filter":
-            return Outcome(reason="filtered")
-        if reply.score is not None:
+        text, reason = spoken(reply)
+        if reply.score is not None and reason not in ("filtered", "refused", "failed"):
             inside = self.low <= reply.score <= self.high
             return Outcome(score=reply.score) if inside else Outcome(reason="unparsed")
-        text = without_thoughts(reply.text)
-        cut = reply.finish_reason == "length"
-        if text is None or (cut and re.search(r"[\d.,/]\s*$", text)):
-            return Outcome(reason="truncated")
-        score = read_number(text, self.low, self.high)
+        if text is None:
+            return Outcome(reason=reason)
+        whole = reason is None or taken_out(text, NUMBER_KEYS)[1]  # what goes on may change a number
+        score = read_number(text, self.low, self.high) if whole else None
         if score is not None:
             return Outcome(score=score)
-        if cut:
-            return Outcome(reason="truncated")
+        if reason is not None:
+            return Outcome(reason=reason)
         return Outcome(reason="refused" if refuses(text) else "unparsed")
 
 
@@ -100,29 +98,27 @@ def read_number(text: str, low: float = 0.0, high: float = 1.0) -> float | None:
 
     A percentage or "n of m" is a share of a scale from 0; m may also be ``high`` itself.
     """
-    text = unwrap_json(text, _KEYS)
+    text, _ = taken_out(turns.plain(text), NUMBER_KEYS)
+    text = tidy(without_sections(text[: turns.LONGEST]), bullets=False)
     if any(_bounds(scale) != (low, high) for scale in _SCALE.finditer(text)):
         return None
     text = _SCALE.sub(" ", text)
-    cues = list(_CUE.finditer(text))
-    finals = [cue for cue in cues if cue["final"]]
-    stated = {_value(match, low, high) for cue in finals or cues if (match := _NUMBER.match(text, cue.end()))}
-    cued = stated or {
-        _value(match, low, high)
-        for line in text.splitlines()
-        if (match := _NUMBER.fullmatch(line.strip(_WRAPPING)))
-    }
-    if any(_RANGE.match(text, cue.end()) for cue in cues):
+    values: dict[float | None, str] = {}
+
+    def by_mark(match: re.Match[str]) -> str:
+        if _bounded(text, match):
+            return " bounded "
+        value = _value(match, low, high)
+        return values.setdefault(value, chr(MARK + len(values)))
+
+    said = simplified(unquoted(_NUMBER.sub(by_mark, text)))
+    stated = Grammar(small=frozenset(values.values()), more=_MORE).read(said)
+    statements = ranked(stated.statements)
+    marks = frozenset().union(*(statement.marks for statement in statements))
+    if len(marks) != 1 or (stated.mentioned - marks and not any(s.cue or s.opens for s in statements)):
         return None
-    values = cued or {_value(match, low, high) for match in _numbers(text)}
-    if len(values) != 1 or (not cued and any(_bounded(text, m) for m in _NUMBER.finditer(text))):
-        return None
-    (value,) = values
+    value = next(value for value, mark in values.items() if mark in marks)
     return value if value is not None and low <= value <= high else None
-
-
-def _numbers(text: str) -> Iterator[re.Match[str]]:
-    return (match for match in _NUMBER.finditer(text) if not negated(text, match.start()))
 
 
 def _value(match: re.Match[str], low: float, high: float) -> float | None:

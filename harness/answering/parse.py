@@ -1,210 +1,204 @@
 """Reads the labels that a reply states, without ever guessing.
 
-Wrappers are stripped. A bare label or an explicit cue ("Answer: …") takes precedence over a mention (defined
-in ``labels``). Refusals are a category of their own.
+What counts as an answer:
+
+    reply      = turn, without its thoughts, in the final channel if there are channels   (``turns``)
+    answer     = structure | text
+    structure  = JSON | <answer>text</answer> | \\boxed{text}                              (``structured``)
+    text       = { sentence }                                                             (``clauses``)
+    sentence   = [ lead-in "," ] ( statement | cue ":" label ) [ reason ]
+    statement  = label, and no other words but those of a closed list                     (``words``)
+    label      = a whole label of the task, or a number or letter that is one             (``labels``)
+
+A label that a sentence denies, doubts, asks about or only mentions is none. Where statements disagree, a
+"final answer" outranks the others; otherwise nothing is read. Of a reply that was cut, only a whole structure
+or a bare label counts. All of it takes time linear in the length of the reply.
 """
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
-from harness.answering.labels import (
-    DENIAL,
-    WRAPPING,
-    affirmed,
-    fold,
-    folds,
-    in_question,
-    is_word,
-    mentions,
-    negated,
-    spelled_out,
-)
-from harness.core import Outcome, Reply
+from harness.answering import turns
+from harness.answering.clauses import MARK, NONE, Grammar, Stated, Statement, is_mark
+from harness.answering.labels import fold, mark, marked, small, spelled_out
+from harness.answering.structured import taken_out
+from harness.answering.words import denying, languages, simplified
+from harness.core import Outcome, Reply, Unread
+from harness.replies import finish
 
-_THOUGHT = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
-# Chat templates that open the thought in the prompt leave only its end in the reply.
-_THOUGHT_END = re.compile(r".*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
-_OPEN_THOUGHT = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
-_CUE = re.compile(
-    r"(?:\b(?P<final>final\s+)?"
-    r"(?:answer|label|classification|sentiment|categor(?:y|ie)|prediction|verdict|topic|output)s?\b[\s*_]*"
-    r"(?:\b(?:is|are|would be)\b\s*:?|(?:\([^()\n]*\)[\s*_]*)?[:=])"
-    r"|\b(?:classif(?:y|ied)|categori[sz]ed?|label(?:l?ed)?)(?:\s+(?:this|it|the)(?:\s+\w+){0,2})?\s+as\b)"
-    r"[\s*_]*",
-    re.IGNORECASE,
-)
-# After these a sentence gives reasons, in words that may also be labels.
-_REASON = re.compile(
-    r"\b(?:because|since|given that|due to|although|even though|though|despite|in spite of|even if)\b",
-    re.IGNORECASE,
-)
-_SENTENCE_END = re.compile(r"[.!?][\"'”’*_)\]]*(?:\s|$)")
 _REFUSAL = re.compile(
     r"\b(?:i['’]?m sorry|i apologi[sz]e|as an? (?:ai|(?:large )?language model)\b|i must decline"
     r"|i (?:can['’]?t|cannot|can not|won['’]?t|will not|am unable|['’]m unable|am not able)"
-    r"(?! (?:recommend|praise|stop|wait|believe|overstate|thank|imagine)\b)"
+    r"(?! (?:recommend|praise|stop|wait|believe|overstate|thank|imagine|fault|complain)\b)"
     r"|i['’]m (?:unable|not able|not comfortable)|i do(?:n['’]t| not) feel comfortable"
     r"|(?:(?:we|it|sorry,?(?: but)?) (?:can['’]?t|cannot) (?:be )?|unable to |not able to )"
-    r"(?:assist|help|comply|determine|provide|answer|judge|classif))",
+    r"(?:assist|help|comply|determine|provide|answer|judge|classif)"
+    r"|es tut mir leid|ich kann (?:das|diese|dabei|ihnen)\b.{0,60}\bnicht|je suis désolée?|je ne peux pas"
+    r"|lo siento|no puedo|mi dispiace|non posso|desculpe|não posso|het spijt me|ik kan (?:niet|hier)"
+    r"|przykro mi|nie mogę|извините|я не могу)"
+    r"|抱歉|对不起|申し訳|죄송",
     re.IGNORECASE,
 )
-_NONE = re.compile(
-    r"\W*(?:(?:answer|label|labels|articles?)\b[\s:=]*(?:is|are)?\s*)?(?:there (?:is|was|were|has been) )?"
-    r"(?:none|no (?:(?:relevant|applicable) )?(?:labels?|violations?|articles?|topics?|concepts?)"
-    r"|nothing|n/a)"
-    r"(?=\s*(?:$|[^\w\s]|of (?:the|them|these|those|any)\b|appl|violated|found"
-    r"|(?:is|are|was|were|has|have)\b))",
+_NO_LABEL = re.compile(
+    r"\b(?:none|no (?:(?:relevant|applicable) )?(?:labels?|violations?|articles?|topics?|concepts?)"
+    r"|nothing|n/a)\b"
+    r"(?: of (?:the|them|these|those)(?: (?:above|listed|given|labels|articles|options|articles listed))?"
+    r"| (?:applies|apply|applicable|(?:was|were|is|are|have been|has been)? ?(?:violated|found)))?"
+    r"(?! of (?:the |a )?[\w\U000f0000-\U000ffffd])(?! (?:under|with)\b)",
     re.IGNORECASE,
 )
 _EXCEPT = re.compile(r"\b(?:except|other than|apart from|besides|but|only)\b", re.IGNORECASE)
-_ITEM = re.compile(r"\s*(?:[-*•+]|\(?\d+[.)]|[a-z][.)])\s+", re.IGNORECASE)
-_EXPLANATION = re.compile(
-    r"\n\s*[*_#]*(?:explanation|reason(?:ing|s)?|rationale|justification|notes?)\b[*_]*\s*:", re.IGNORECASE
+_SECTION = re.compile(
+    r"[\s#>*_-]*(?:explanation|reason(?:ing|s)?|rationale|justification|notes?|thoughts?|thinking"
+    r"|thought process|chain of thought|analysis|begründung|explication|explicación|spiegazione)\b[\s*_]*:",
+    re.IGNORECASE,
 )
-_MARKER = re.compile(r"\s*(?:[-*•+]|\(?\d+[.)])\s+")
-_ITEM_REASON = re.compile(r"[\"'”’*_`\])]*\s*(?:[:–—(]|\s-\s|,?\s+(?:because|since|as)\b)")
-_JSON_KEYS = frozenset(
-    [
-        *("answer", "final_answer", "label", "labels", "sentiment", "classification", "prediction"),
-        *("category", "categories", "topic", "topics", "concept", "concepts", "output", "result"),
-        *("article", "articles", "violated_articles"),
-    ]
+_HEADING = re.compile(
+    r"[\s#>*_-]*(?:(?:my|the|final|so|therefore,?)\s)*(?:answer|label|labels|classification|sentiment|category|verdict"
+    r"|response|output|result|score|rating|prediction|topic)\b[\s*_]*(?::|$|is\b)",
+    re.IGNORECASE,
 )
-_OBJECTS = 20  # most tried in a text, so that reading takes linear time
+_BULLET = re.compile(r"^[ >]*(?:[-*•+–·] |\d{1,3}[.)] |\(\d{1,3}\) )", re.MULTILINE)
+_LETTERED = re.compile(
+    r"^[ >]*(?:(?:option|choice|answer|label|category) )?\(?(?:\d{1,3}|[a-zA-Z])[.):] (?=\W*\w)",
+    re.MULTILINE | re.IGNORECASE,
+)
+_FIRST = re.compile(r"^[ >]*1[.)] (?=\W*\w)", re.MULTILINE)  # of a list, not the label 1
+_ITEM = "\x1e"
+_ITEM_REASON = re.compile(
+    rf"({_ITEM}[\"'(\s]{{0,3}}[\U000f0000-\U000ffffd][\"')]{{0,3}})"
+    r"(\s?[:–—(]|\s-+\s|,?\s(?:because|since|as)\b)([^\n]*)"
+)
+_DENIED_NEXT = re.compile(rf"([\U000f0000-\U000ffffd][\"')\s]{{0,4}}[:|(–—-]+\s?){NONE}")
+_QUOTED = re.compile(r"\"[^\"]{0,400}\"|(?<!\w)'.{1,400}?'(?!\w)")
+_HTML = re.compile(r"</?(?:b|i|u|p|em|strong|span|div|code|mark|br)\s?/?>", re.IGNORECASE)
+_ASIDE = re.compile(r"\([^()\n]{0,300}\)(?=[\s*_]{0,4}[:=])")
+_LETTER = re.compile(
+    r"(^[^\w\n]*|\b(?:answer|option|choice|label)\b\W{0,4}(?:is\W{1,3})?)([a-z])(?=[^\w\n]{0,8}$)",
+    re.MULTILINE | re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class LabelReader:
-    """Reads a task's label from a reply or, for a multi-label task, its possibly empty set of labels."""
+    """Reads a task's label from a reply or, for a multi-label task, its possibly empty set of labels.
+
+    ``offered`` are the numbers or letters that the prompt gave to the labels, in their order, if it did.
+    """
 
     labels: tuple[str, ...]
     multi_label: bool = False
+    offered: tuple[str, ...] = ()
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return self.labels + self.offered
 
     def __call__(self, reply: Reply) -> Outcome:
         """Return the labels, or the reason there are none."""
-        if reply.finish_reason == "content_filter":
-            return Outcome(reason="filtered")
-        text = without_thoughts(reply.text)
-        cut = reply.finish_reason == "length"
+        text, reason = spoken(reply)
         if text is None:
-            return Outcome(reason="truncated")
-        labels = self._labels(text, cut)
+            return Outcome(reason=reason)
+        cut = reason == "truncated"
+        labels = self._whole(text) if cut else self._labels(text)
         if labels is not None:
             return Outcome(labels=labels)
-        if cut:
-            return Outcome(reason="truncated")
-        return Outcome(reason="refused" if refuses(text) else "unparsed")
+        return Outcome(reason=reason or ("refused" if refuses(text) else "unparsed"))
 
-    def _labels(self, text: str, cut: bool) -> frozenset[str] | None:
-        if cut and (self.multi_label or self._may_go_on(text)):
-            return None
-        text = spelled_out(unwrap_json(text), self.labels)
-        text = self._without_explanation(text)
-        if self.multi_label:
-            text = self._without_reasons(text)
-        labels = self._exact(text, folded=not cut) or self._stated(text, folded=not cut)
-        if labels is not None or cut or refuses(text):
-            return labels
-        return self._mentioned(text, 0, len(text))
+    def _whole(self, text: str) -> frozenset[str] | None:
+        """Return the labels of a reply that was cut, where they are whole."""
+        inner, structure = taken_out(text, boxed=False)
+        if structure:
+            return self._labels(inner)
+        place = _places(self._names).get(fold(text))
+        return None if place is None or self.multi_label or self._may_go_on(place) else self._named([place])
 
-    def _may_go_on(self, text: str) -> bool:
-        """Return whether a truncated text ends within a label of which another label is a prefix."""
-        end = " ".join(text.lower().split())
-        lower = [" ".join(label.lower().split()) for label in self.labels]
-        longer = {(f, o) for f in lower for o in lower if o != f and o.startswith(f)}
-        return any(end.endswith(o[:to]) for f, o in longer for to in range(len(f), len(o)))
+    def _may_go_on(self, place: int) -> bool:
+        """Return whether another name begins with the one at ``place``."""
+        begun, others = fold(self._names[place]), [*self._names[:place], *self._names[place + 1 :]]
+        return any(fold(other).startswith(begun) for other in others)
 
-    def _exact(self, text: str, folded: bool = True) -> frozenset[str] | None:
-        """Return the label equal to ``text`` or, if ``folded``, equal but for singular and plural."""
-        exact, other_number = folds(self.labels)
-        bare = fold(text)
-        label = exact.get(bare) or (other_number.get(bare) if folded else None)
-        return frozenset([label]) if label else None
+    def _named(self, places: Iterable[int]) -> frozenset[str]:
+        """Return the labels whose names are at ``places``."""
+        return frozenset(self.labels[place % len(self.labels)] for place in places)
 
-    def _stated(self, text: str, folded: bool = True) -> frozenset[str] | None:
-        """Return what cues and bare labels state if they agree; a "final answer" outranks the others."""
-        cues = list(_CUE.finditer(text))
-        ends = [cue.start() for cue in cues[1:]] + [len(text)]
-        read = [(cue, self._cued(text, cue, end, folded)) for cue, end in zip(cues, ends, strict=False)]
-        final = {labels for cue, labels in read if cue["final"] and labels is not None}
-        stated = final or {labels for _, labels in read if labels is not None}
-        if not self.multi_label and not final:
-            bare = (
-                self._exact(part, folded) for part in (text[: _end(text, 0)], *map(_item, text.splitlines()))
-            )
-            stated |= {labels for labels in bare if labels is not None}
-        return stated.pop() if len(stated) == 1 else None
+    def _labels(self, text: str) -> frozenset[str] | None:
+        text, _ = taken_out(text)
+        whole = _places(self._names).get(fold(text))
+        if whole is not None:
+            return self._named([whole])
+        stated = _grammar(self._names, self.multi_label).read(self._marked(text))
+        marks = self._agreed(stated, _EXCEPT.search(text) is not None)
+        return None if marks is None else self._named(ord(mark) - MARK for mark in marks if mark != NONE)
 
-    def _cued(self, text: str, cue: re.Match[str], limit: int, folded: bool) -> frozenset[str] | None:
-        """Return what follows a cue, up to the next one at ``limit``."""
-        start, end = cue.end(), min(_line_end(text, cue.end()), limit)
-        if self.multi_label:
-            end = min(self._list_end(text, end), limit)
+    def _unified(self, marks: Iterable[str]) -> frozenset[str]:
+        """Return marks of labels for those of their numbers or letters."""
+        return frozenset(m if m == NONE else mark((ord(m) - MARK) % len(self.labels)) for m in marks)
+
+    def _marked(self, text: str) -> str:
+        text = without_sections(text)
+        if 1 not in map(len, self._names):
+            text = _LETTERED.sub(f"\n\n{_ITEM}", text)
         else:
-            end = min(end, _end(text, start))
-            reason = _REASON.search(text, start, end)
-            end = reason.start() if reason else end
-        if not negated(text, start) and (labels := self._exact(text[start:end], folded)) is not None:
-            return labels
-        return self._mentioned(text, start, end, cued=True)
-
-    def _list_end(self, text: str, end: int) -> int:
-        """Return the end of the list whose first line ends at ``end``; items and bare labels continue it."""
-        while end < len(text):
-            stop = text.find("\n", end + 1)
-            line = text[end + 1 : stop if stop >= 0 else len(text)]
-            if line.strip() and not _ITEM.match(line) and self._exact(line) is None:
-                break
-            end = stop if stop >= 0 else len(text)
-        return end
-
-    def _without_explanation(self, text: str) -> str:
-        """Return the text without the explanation after its answer, unless another answer follows."""
-        part = _EXPLANATION.search(text)
-        if part is None or _CUE.search(text, part.end()):
-            return text
-        before = text[: part.start()]
-        answered = _NONE.match(before) or next(mentions(before, self.labels, 0, len(before)), None)
-        return before if answered else text
-
-    def _without_reasons(self, text: str) -> str:
-        """Strip list items of what they say about their label ("- trade: it concerns the budget")."""
-        return "\n".join(map(self._without_reason, text.split("\n")))
-
-    def _without_reason(self, line: str) -> str:
-        item = _ITEM.match(line)
-        first = next(mentions(line, self.labels, item.end(), len(line)), None) if item else None
-        if item is None or first is None or line[item.end() : first[1]].strip(WRAPPING):
-            return line
-        denied = DENIAL.match(line, first[2])
-        return line if denied or not _ITEM_REASON.match(line, first[2]) else line[: first[2]]
-
-    def _mentioned(self, text: str, start: int, end: int, cued: bool = False) -> frozenset[str] | None:
-        """Return the labels mentioned.
-
-        Labels that are also small words ("a", "no") count only after a cue or at the start.
-        """
-        labels = frozenset(
-            label
-            for label, at, to in affirmed(text, self.labels, start, end)
-            if (cued or not is_word(label) or (len(label) > 1 and _opens(text, at, to)))
-            and not in_question(text, to)
-        )
+            text = self._listed_apart(text.replace("**", ""))
+        text = tidy(spelled_out(text, self.labels))
+        said = simplified(unquoted(marked(text, self._names)))
         if self.multi_label:
-            if _NONE.match(text, start, end):
-                return None if labels and not _EXCEPT.search(text, start, end) else labels
-            return labels or None
-        return labels if len(labels) == 1 else None
+            said = _DENIED_NEXT.sub(r"\1not", _NO_LABEL.sub(NONE, said))
+        return _ITEM_REASON.sub(_without_reason, said).replace(_ITEM, "\n\n")
+
+    def _listed_apart(self, text: str) -> str:
+        """Return the text with each label that is a number or a letter written as in the task's list."""
+        text = _LETTERED.sub(r"\n\n\g<0>", _FIRST.sub("\n\n", text))
+        if any(label.isdecimal() for label in self.labels):
+            return _of_scale(text, self.labels)
+        return _LETTER.sub(lambda match: match[1] + match[2].upper(), text)
+
+    def _agreed(self, stated: Stated, excepting: bool) -> frozenset[str] | None:
+        """Return the marks on which the statements agree; None where they do not."""
+        statements = ranked(stated.statements, cues=self.multi_label)
+        if not statements:
+            return None
+        if self.multi_label and statements[0].cue:
+            found = {self._unified(statement.marks) for statement in statements}
+            marks = found.pop() if len(found) == 1 else frozenset()
+        else:
+            marks = self._unified(mark for statement in statements for mark in statement.marks)
+        if not marks or (NONE in marks and len(marks) > 1 and not excepting):
+            return None
+        sure = any(statement.cue or statement.opens for statement in statements)
+        if self.multi_label:
+            sure = statements[0].cue
+        if not sure and self._unified(stated.mentioned) - marks:
+            return None
+        return marks if self.multi_label or len(marks) == 1 else None
 
 
-def without_thoughts(text: str) -> str | None:
-    """Return the text after the model's thoughts, or None where a thought does not end."""
-    answer = _THOUGHT_END.sub(" ", _THOUGHT.sub(" ", text))
-    return None if _OPEN_THOUGHT.search(answer) else answer
+def spoken(reply: Reply) -> tuple[str | None, Unread | None]:
+    """Return the answer in a reply, or None with the reason there is none.
+
+    The reason is "truncated" beside a text that was cut: what is not whole in it is no answer.
+    """
+    why = finish(reply.finish_reason)
+    if why not in ("stop", "length"):
+        reasons: dict[str, Unread] = {"filter": "filtered", "refusal": "refused", "failure": "failed"}
+        return None, reasons.get(why, "unparsed")
+    cut = why == "length"
+    text = turns.answer(reply.text)
+    if text is None:
+        return None, "truncated" if cut else "unparsed"
+    return text, "truncated" if cut else None
+
+
+def ranked(statements: list[Statement], cues: bool = True) -> list[Statement]:
+    """Return the statements that outrank the others: final ones or, if ``cues``, those that have a cue."""
+    finals = [statement for statement in statements if statement.final and statement.cue]
+    cued = [statement for statement in statements if statement.cue] if cues else []
+    return finals or cued or statements
 
 
 def refuses(text: str) -> bool:
@@ -212,74 +206,67 @@ def refuses(text: str) -> bool:
     return _REFUSAL.search(text) is not None
 
 
-def unwrap_json(text: str, keys: frozenset[str] = _JSON_KEYS) -> str:
-    """Return the answer in a JSON reply, empty if it is ambiguous; ``text`` itself if it is not JSON."""
-    bare = re.sub(r"^\s*```(?:json)?|```\s*$", "", text).strip()
-    if bare[:1] in ('"', "[", "{"):
-        try:
-            return _plain(json.loads(bare), keys)
-        except (ValueError, RecursionError):
-            pass
-    answers = {
-        _plain(value, keys)
-        for value in _objects(text)
-        if any(isinstance(key, str) and key.lower() in keys for key in value)
-    }
-    return answers.pop() if len(answers) == 1 else text
+def without_sections(text: str) -> str:
+    """Return the text without the lines that a heading introduces as reasons, up to the next answer."""
+    kept: list[str] = []
+    reasons = False
+    for line in text.split("\n"):
+        reasons = not _HEADING.match(line) if reasons else _SECTION.match(line) is not None
+        if not reasons:
+            kept.append(line)
+    return "\n".join(kept)
 
 
-def _objects(text: str) -> Iterator[dict[str, object]]:
-    """Yield the outermost JSON objects in a text."""
-    decoder, at = json.JSONDecoder(), text.find("{")
-    for _ in range(_OBJECTS):
-        if at < 0:
-            return
-        try:
-            value, end = decoder.raw_decode(text, at)
-        except (ValueError, RecursionError):
-            end = at + 1
-        else:
-            yield value
-        at = text.find("{", end)
+def tidy(text: str, bullets: bool = True) -> str:
+    """Return the text without its markup; items of lists begin with ``_ITEM``."""
+    text = re.sub(r"[ \t]+", " ", text)
+    text = re.sub(r"\n(?: ?\n)+", "\n\n", text)
+    text = re.sub(r"^ ?#+ ?([^\n]*)", r"\n\n\1\n\n", text, flags=re.MULTILINE)
+    if bullets:
+        text = _BULLET.sub(f"\n\n{_ITEM}", text)
+    text = re.sub(r"~~[^~\n]{1,300}~~", " ", _HTML.sub("", text))
+    text = re.sub(r"[*`$\\]+|(?<!\w)_+|_+(?!\w)", "", text)
+    return _ASIDE.sub("", text)
 
 
-def _plain(value: object, keys: frozenset[str]) -> str:
-    """Return a JSON value as text, or "" if it is ambiguous.
-
-    Such are a string, a number, a list, the answer (or only) field of an object, and its true fields.
-    """
-    if isinstance(value, list):
-        parts = [_plain(v, keys) for v in value]
-        return (", ".join(parts) if value else "none") if all(parts) else ""
-    if isinstance(value, dict):
-        named = {_plain(v, keys) for k, v in value.items() if k.lower() in keys}
-        if not named and value and all(isinstance(v, bool) for v in value.values()):
-            return ", ".join(k for k, v in value.items() if v)
-        only = {_plain(v, keys) for v in value.values()} if len(value) == 1 else set()
-        return (named or only).pop() if len(named or only) == 1 else ""
-    return str(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
+def unquoted(text: str) -> str:
+    """Return ``text``, in which marks stand for labels, without the passages that it quotes."""
+    lines = text.split("\n")
+    return "\n".join(_QUOTED.sub(_passage, line) if line.count('"') % 2 == 0 else line for line in lines)
 
 
-def _opens(text: str, at: int, to: int) -> bool:
-    """Return whether the label in ``text[at:to]`` opens the text and stands alone ("No, it is not.")."""
-    return (
-        not _item(text[:at]).strip(WRAPPING)
-        and re.match(r"[\"'”’*_]*(?:[,.;:!\n]|\s[-–—]|\s*$)", text[to:]) is not None
+def _passage(quoted: re.Match[str]) -> str:
+    inner = quoted[0][1:-1]
+    return quoted[0] if " " not in inner.strip() or any(map(is_mark, inner)) else " "
+
+
+def _of_scale(text: str, labels: tuple[str, ...]) -> str:
+    """Return the text with steps in full ("4/5", "4 out of 5 stars") as bare steps."""
+    most = max((label for label in labels if label.isdecimal()), key=int)
+    return re.sub(
+        rf"(?<![\w/.,])(\d+)(?:\s?(?:/|out of)\s?{most}(?!\w|[.,]\d)(?:\s?stars?)?"
+        rf"|\s?stars? out of {most}(?!\w)|\s?stars?\b)",
+        r"\1",
+        text,
+        flags=re.IGNORECASE,
     )
 
 
-def _end(text: str, start: int) -> int:
-    """Return the end of the sentence that begins at ``start``."""
-    match = _SENTENCE_END.search(text, start)
-    return match.end() if match else len(text)
+def _without_reason(item: re.Match[str]) -> str:
+    """Strip an item of what it says about its label, unless that denies it."""
+    first = re.findall(r"\w+(?:'\w+)*", item[3][:60])[:3]
+    denied = any(map(denying, map(str.lower, first))) and all(
+        denying(word.lower()) or languages(word.lower()) or word.lower() == "violated" for word in first
+    )
+    return item[0] if denied or NONE in item[3][:4] else item[1] + "\n"
 
 
-def _item(line: str) -> str:
-    """Return a line of a list without its bullet or number."""
-    marker = _MARKER.match(line)
-    return line[marker.end() :] if marker else line
+@lru_cache(maxsize=64)
+def _grammar(names: tuple[str, ...], several: bool) -> Grammar:
+    return Grammar(several, small(names), any(denying(fold(name)) for name in names))
 
 
-def _line_end(text: str, start: int) -> int:
-    end = text.find("\n", start)
-    return end if end >= 0 else len(text)
+@lru_cache(maxsize=64)
+def _places(names: tuple[str, ...]) -> dict[str, int]:
+    """Return the places of the names by their folded text."""
+    return {fold(turns.plain(name)): place for place, name in reversed(list(enumerate(names)))}

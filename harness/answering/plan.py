@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from harness.answering.render import Prompt
 from harness.core import Case, JsonObject, Request, Task
@@ -12,13 +12,23 @@ from harness.plugins import Model
 
 @dataclass(frozen=True)
 class Planner:
-    """Makes the request of a case for one task, prompt and model."""
+    """Makes the request of a case for one task, prompt and model.
+
+    ``extra`` are parameters for the model beside those of every request.
+    """
 
     task: Task
     prompt: Prompt
     model: Model
     shots: int = 0
     seed: int = 0
+    answer_tokens: int | None = None
+    extra: JsonObject = field(default_factory=dict)
+
+    @property
+    def token_limit(self) -> int:
+        """The most tokens of an answer: as configured, or enough for the labels and some words."""
+        return self.answer_tokens or answer_bound(self.task.labels, self.task.multi_label)
 
     @property
     def constrained(self) -> bool:
@@ -42,8 +52,9 @@ class Planner:
             "temperature": 0.0,
             "top_p": 1.0,
             "seed": self.seed,
-            "max_tokens": answer_bound(self.task.labels, self.task.multi_label),
+            "max_tokens": self.token_limit,
             "frequency_penalty": 0.0,
             "presence_penalty": 0.0,
             "logprobs": self.model.capabilities.logprobs,
+            **self.extra,
         }

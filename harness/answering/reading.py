@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from harness.answering import margin
+from harness.answering.labels import offered
 from harness.answering.numbers import RatingReader
 from harness.answering.parse import LabelReader
 from harness.answering.runner import Answer
@@ -47,9 +48,14 @@ class Reader:
     favourable: Sequence[str] = ()
 
     @classmethod
-    def of(cls, task: Task, constrained: bool, favourable: Sequence[str] = ()) -> Reader:
-        """Return the reader of ``task``; with ``constrained``, its requests carry the labels as choices."""
-        return cls(task.parse or _parser(task), task.labels, task.multi_label, constrained, favourable)
+    def of(cls, task: Task, constrained: bool, favourable: Sequence[str] = (), prompt: str = "") -> Reader:
+        """Return the reader of ``task``; with ``constrained``, its requests carry the labels as choices.
+
+        Answers may be the numbers or letters that ``prompt`` gives to the labels.
+        """
+        return cls(
+            task.parse or _parser(task, prompt), task.labels, task.multi_label, constrained, favourable
+        )
 
     def read(self, answer: Answer) -> Reading:
         """Return what ``answer`` says and, where log-probabilities are known, how certain the model was.
@@ -81,9 +87,11 @@ class Reader:
         return self.read(answer).outcome
 
 
-def _parser(task: Task) -> Parse:
+def _parser(task: Task, prompt: str) -> Parse:
     """Return the default reader of a task's replies."""
-    return RatingReader(task.labels) if task.rates is not None else LabelReader(task.labels, task.multi_label)
+    if task.rates is not None:
+        return RatingReader(task.labels)
+    return LabelReader(task.labels, task.multi_label, offered(prompt, task.labels))
 
 
 def _only_label(outcome: Outcome) -> str | None:

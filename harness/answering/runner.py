@@ -24,6 +24,7 @@ from harness.core import Failure, JsonObject, Reply, Request, canonical
 from harness.errors import BudgetSpent, CacheError, EndpointError, Transient
 from harness.estimates import prompt_bound
 from harness.plugins import Model
+from harness.replies import cleaned
 from harness.retrying import BACK_OFF, Losses, Policy
 
 QUEUE_PER_WORKER = 4
@@ -209,7 +210,7 @@ class Runner:
                 raise self._ended
             answer = await self._model.answer(request)
             latency = time.perf_counter() - started
-            return replace(answer, latency=latency) if isinstance(answer, Reply) else answer
+            return replace(cleaned(answer), latency=latency) if isinstance(answer, Reply) else answer
         except Transient as error:
             throttled = error.throttled
             raise

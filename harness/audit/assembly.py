@@ -60,7 +60,9 @@ class Audit:
     @property
     def reader(self) -> Reader:
         """The reader of replies to the planner's requests."""
-        return Reader.of(self.task, self.planner.constrained, self.outcomes.favourable)
+        prompt = self.planner.prompt
+        asked = f"{prompt.system}\n{prompt.template}\n{prompt.question}"
+        return Reader.of(self.task, self.planner.constrained, self.outcomes.favourable, asked)
 
     @property
     def outcomes(self) -> Outcomes:
@@ -168,7 +170,13 @@ def assemble(config: RunConfig) -> Audit:
         )
     model.bind(task.labels, task.multi_label)
     Outcomes.of(task, config.favourable)
-    planner = Planner(task, prompt, model, config.shots, config.seed)
+    if not model.capabilities.chat and config.model.extra:
+        raise ConfigError(f"[model] extra: {model.name} takes no parameters: leave it out")
+    planner = Planner(
+        *(task, prompt, model, config.shots, config.seed),
+        answer_tokens=config.model.answer_tokens,
+        extra=config.model.extra or {},
+    )
     shortener = _shortener(config, model, planner)
     total = too_long = 0
     if suite.makes_texts and (config.documents.path or config.documents.dataset):

@@ -44,7 +44,7 @@ HEADINGS: Mapping[str, tuple[str, ...]] = {
     "Model": ("model.model_file", "model.api_key_file", "model.concurrency"),
     "Asking and limits": (
         *("repeats", "confirm", "budget.adaptive", "budget.max_requests", "budget.max_cost", "cache"),
-        *("control.share", "workers", "seed"),
+        *("model.answer_tokens", "control.share", "workers", "seed"),
     ),
 }
 ONLY_RUN = ("fail_above", "batch")

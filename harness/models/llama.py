@@ -22,17 +22,25 @@ if TYPE_CHECKING:
 
 CONTEXT = 4096
 TOKENIZE_SECONDS = 60.0
+METADATA = 64 * 2**20
+"""Bytes of a model file that may hold metadata, most of which is the vocabulary."""
+CHAT_TEMPLATE = (23).to_bytes(8, "little") + b"tokenizer.chat_template"
+"""The metadata key as GGUF writes it, after its length."""
 
 
 class Llama:
     """A model that loads on first use; it has one slot, so that its answers repeat exactly.
 
-    ``identity`` holds everything that can change an answer. Raises ``ModelError`` where the model does not
+    ``identity`` holds everything that can change an answer; ``chat_template`` tells whether the file has one,
+    None where that is not in question. Raises ``ModelError`` where the model does not
     load.
     """
 
-    def __init__(self, name: str, digest: str, file: Callable[[], Path]) -> None:
+    def __init__(
+        self, name: str, digest: str, file: Callable[[], Path], chat_template: bool | None = None
+    ) -> None:
         self.name = name
+        self.chat_template = chat_template
         self.identity: JsonObject = {
             "kind": "llama.cpp",
             "sha256": digest,
@@ -98,7 +106,13 @@ def smollm2(model_file: str | None = None) -> Llama:
     file = Path(model_file)
     if not file.is_file():
         raise ModelError(f"{file}: no such model file")
-    return Llama(f"local:{file.stem}", weights.digest(file), lambda: file)
+    return Llama(f"local:{file.stem}", weights.digest(file), lambda: file, has_chat_template(file))
+
+
+def has_chat_template(file: Path) -> bool:
+    """Return whether the metadata of a GGUF file, which precede its weights, hold a chat template."""
+    with file.open("rb") as opened:
+        return CHAT_TEMPLATE in opened.read(METADATA)
 
 
 def _server(file: Path, name: str) -> xllamacpp.Server:

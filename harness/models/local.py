@@ -31,6 +31,12 @@ class LlamaModel(Model):
         self.identity = llama.identity
         self._llama = llama
 
+    @property
+    def facts(self) -> JsonObject:
+        """Whether a model file of the user's has a chat template of its own."""
+        known = self._llama.chat_template
+        return {} if known is None else {"chat_template": known}
+
     async def answer(self, request: Request) -> Reply | Failure:
         """Return llama.cpp's reply to the chat; a ``Failure`` where the request exceeds the context."""
         return _reply(await self._llama.chat(_body(request)))

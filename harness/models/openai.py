@@ -150,7 +150,7 @@ class OpenAIModel(Model):
             raise Transient(f"no answer within {self._deadline:.0f} s", throttled=True) from error
         except httpx2.TransportError as error:
             raise Transient(f"{endpoint.url}: {root(error)}") from error
-        except (httpx2.HTTPError, ValueError) as error:
+        except (httpx2.HTTPError, ValueError, RecursionError) as error:
             raise Transient(f"{endpoint.url}: not a chat completion: {wire.one_line(error)}") from error
         finally:
             endpoint.busy -= 1

@@ -9,9 +9,13 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from harness.core import Failure, Json, JsonObject, Reply, Request, Token
+from harness.core import Failure, Json, JsonObject, Reply, Request
 from harness.dialect import Choices, Dialect
 from harness.errors import EndpointError, Transient
+from harness.models import completion
+from harness.models.completion import first_choice as first_choice
+from harness.models.completion import mapping as mapping
+from harness.replies import whole
 
 TOP_LOGPROBS = 5
 TOKENS_KEPT = 16
@@ -97,30 +101,9 @@ def read(answer: object, tokens_kept: int | None = TOKENS_KEPT) -> Reply | Failu
     choice = first_choice(answer)
     if choice is None:
         raise Transient("the reply has no choices")
-    reason = str(choice.get("finish_reason") or "stop")
-    if reason == "content_filter":
-        return Failure("filtered", "stopped by the content filter")
-    message, text = choice.get("message"), choice.get("text")
-    if not isinstance(message, Mapping) and not isinstance(text, str):
+    if not (completion.speaks(choice) or choice.get("error")):
         raise Transient("the reply has no message")
-    usage = mapping(answer.get("usage"))
-    return Reply(
-        text=_words(message) if isinstance(message, Mapping) else str(text),
-        finish_reason=reason,
-        prompt_tokens=_count(usage.get("prompt_tokens")),
-        completion_tokens=_count(usage.get("completion_tokens")),
-        cached_tokens=_count(mapping(usage.get("prompt_tokens_details")).get("cached_tokens")),
-        logprobs=_tokens(choice.get("logprobs"), tokens_kept),
-        model=str(answer.get("model") or ""),
-        fingerprint=answer.get("system_fingerprint"),
-    )
-
-
-def first_choice(answer: Mapping[str, object]) -> Mapping[str, object] | None:
-    """Return the first choice of a completion; None where it has none."""
-    choices = answer.get("choices")
-    choice = choices[0] if isinstance(choices, list) and choices else None
-    return choice if isinstance(choice, Mapping) else None
+    return completion.said(answer, choice, tokens_kept)
 
 
 def classify(
@@ -172,7 +155,7 @@ def adapted(dialect: Dialect, parameter: str, words: str) -> Dialect | None:
 
 def one_line(text: object) -> str:
     """Return ``text`` on one line of at most 300 characters."""
-    return " ".join(str(text).split())[:300]
+    return " ".join(whole(str(text)).split())[:300]
 
 
 def _constraint(labels: Sequence[str], how: Choices) -> JsonObject:
@@ -206,32 +189,3 @@ def _conversation(request: Request, dialect: Dialect) -> JsonObject:
         (_, rules), (role, first), *later = turns
         turns = [(role, f"{rules}\n\n{first}"), *later]
     return {"messages": [{"role": role, "content": text} for role, text in turns]}
-
-
-def mapping(value: object) -> Mapping[str, object]:
-    """Return ``value`` where it is a JSON object, else an empty one."""
-    return value if isinstance(value, Mapping) else {}
-
-
-def _count(value: object) -> int:
-    return value if isinstance(value, int) else 0
-
-
-def _words(message: Mapping[str, object]) -> str:
-    content = message.get("content")
-    if isinstance(content, list):
-        content = "".join(str(part.get("text", "")) for part in content if isinstance(part, Mapping))
-    return str(content if content is not None else message.get("refusal") or "")
-
-
-def _tokens(logprobs: object, most: int | None) -> tuple[Token, ...] | None:
-    """Return the first tokens with their alternatives, in the chat form; None where there are none."""
-    content = logprobs.get("content") if isinstance(logprobs, Mapping) else None
-    if not content:
-        return None
-    return tuple(
-        Token(
-            t["token"], t["logprob"], tuple((o["token"], o["logprob"]) for o in t.get("top_logprobs") or ())
-        )
-        for t in content[:most]
-    )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from harness.findings.records import Caution
 from harness.numerals import count, counted, percent, share
 from harness.report.summary import Summary
+from harness.report.wording import MORE_TOKENS
 
 if TYPE_CHECKING:
     import polars as pl
@@ -79,6 +80,12 @@ def of_summary(summary: Summary, served: Mapping[str, int], controls_asked: bool
             text=f"{count(unread)} of {counted(answers.total, 'answer')} ({share(unread, answers.total)})"
             " could not be read: the others may be a selection.",
         )
+    if answers.truncated and summary.answer_tokens:
+        yield Caution(
+            code="cut-answers",
+            text=f"{count(answers.truncated)} of {counted(answers.total, 'answer')} were cut off at"
+            f" {counted(summary.answer_tokens, 'token')}: {MORE_TOKENS}.",
+        )
     tested = [row for row in summary.results if row.decided]
     few = [row for row in tested if row.originals < FEW]
     if few:
@@ -140,4 +147,9 @@ def _of_settings(summary: Summary) -> Iterator[Caution]:
     if facts.get("chat") is False:
         yield Caution(
             code="no-chat-template", text="The model has no chat template: it completed a plain prompt."
+        )
+    if facts.get("chat_template") is False:
+        yield Caution(
+            code="no-chat-template",
+            text="The model file has no chat template, so it was asked in ChatML's, which it may not know.",
         )

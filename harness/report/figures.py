@@ -64,6 +64,7 @@ class Facts:
     seconds: float
     controls: bool = False
     stopped: str | None = None
+    answer_tokens: int | None = None
     outcomes: Outcomes = field(default_factory=lambda: Outcomes({}, directed=False))
 
 
@@ -102,6 +103,7 @@ def build(folder: RunFolder, facts: Facts, additions: Mapping[str, object] | Non
         "tokens": tokens(facts.counts),
         "cost_usd": cost(facts.counts, facts.prices),
         "model_facts": dict(facts.facts),
+        "answer_tokens": facts.answer_tokens,
         "seconds": Seconds(total=round(facts.seconds, 3)),
         **(additions or {}),
     }

@@ -155,7 +155,7 @@ def _of_rates(summary: Summary, gate: Gate | None, first_reply: str | None) -> l
 def _cause(summary: Summary, rows: Sequence[ResultRow], first_reply: str | None) -> str:
     if not rows:
         return "nothing was tested"
-    if cause := wording.unread(summary.answers):
+    if cause := wording.unread(summary):
         return cause if first_reply is None else f"{cause} (first: '{_cut(first_reply)}')"
     decided, tests = sum(row.decided for row in rows), sum(row.tests for row in rows)
     return f"only {decided} of {tests} tests are decided; answers are missing"

@@ -335,6 +335,7 @@ class Summary(Plain):
     cost_usd: float | None = Field(description="US dollars of all distinct replies; null without prices.")
     # Each back-end decides what it records: a server's version, negotiated settings.
     model_facts: Mapping[str, object] = Field({}, description="Facts recorded by the model's back-end.")
+    answer_tokens: int | None = Field(None, description="The most tokens that an answer could have.")
     seconds: Seconds = Field(description="Time taken.")
     headline: str | None = Field(
         None, description="The suite's finding in words; null if the results speak for themselves."

@@ -51,6 +51,8 @@ CLAUSES: dict[Unread, tuple[str, str]] = {
     "failed": ("failed permanently", "failed permanently"),
 }
 """The clause about one answer, and about several, that could not be read."""
+MORE_TOKENS = "give more with --answer-tokens, or have the model think less with [model] extra"
+"""What to do about answers that were cut off."""
 
 
 def made(nouns: Nouns, read: int, eligible: int, generated: int, valid: int) -> str:
@@ -79,13 +81,17 @@ def commonest(answers: Answers) -> Unread | None:
     return reason if counts[reason] else None
 
 
-def unread(answers: Answers) -> str:
+def unread(summary: Summary) -> str:
     """Return ``12 of 12 answers are not labels``, for the commonest reason; "" if all were read."""
+    answers, limit = summary.answers, summary.answer_tokens
     reason = commonest(answers)
     if reason is None:
         return ""
     number = answers.unread[reason]
-    return f"{count(number)} of {counted(answers.total, 'answer')} {CLAUSES[reason][number > 1]}"
+    words = f"{count(number)} of {counted(answers.total, 'answer')} {CLAUSES[reason][number > 1]}"
+    if reason != "truncated" or limit is None:
+        return words
+    return f"{words} at {counted(limit, 'token')}: {MORE_TOKENS}"
 
 
 def headline(summary: Summary) -> str:
@@ -264,7 +270,7 @@ def _nothing(summary: Summary) -> str:
     if not documents.read:
         return "No documents were read, so nothing was tested."
     if tests:
-        cause = unread(summary.answers)
+        cause = unread(summary)
         why = f": {cause}" if cause else ", because answers are missing"
         none = "The only test could not" if tests == 1 else f"None of the {counted(tests, 'test')} could"
         return f"{none} be decided{why}."

@@ -173,11 +173,13 @@ def test_other_scales(text: str, low: float, high: float, expected: float | None
     [
         (Reply("0.7", "content_filter"), Outcome(reason="filtered")),
         (Reply("I'm sorry, I can't rate people."), Outcome(reason="refused")),
-        (Reply("<think>0.7"), Outcome(reason="truncated")),
+        (Reply("<think>0.7"), Outcome(reason="unparsed")),
+        (Reply("<think>0.7", "length"), Outcome(reason="truncated")),
         # What goes on after the cut may change the number.
         (Reply("0.7", "length"), Outcome(reason="truncated")),
         (Reply("Score: 0.", "length"), Outcome(reason="truncated")),
-        (Reply("Score: 0.7 because the", "length"), Outcome(score=0.7)),
+        (Reply("Score: 0.7 because the", "length"), Outcome(reason="truncated")),
+        (Reply('{"score": 0.7}', "length"), Outcome(score=0.7)),
         (Reply("The person", "length"), Outcome(reason="truncated")),
         (Reply("Positive", score=0.25), Outcome(score=0.25)),
         (Reply("Positive", score=-0.25), Outcome(reason="unparsed")),

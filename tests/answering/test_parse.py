@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -138,8 +137,8 @@ def read(reader: LabelReader, text: str, finish: str = "stop") -> str | frozense
         ("<think>It is negative.</think>", "unparsed"),
         ("It looks negative.</think>", "unparsed"),
         ("It looks negative.\n</think>\nPositive", "Positive"),
-        ("<think>Positive", "truncated"),
-        ("Negative<think>Positive", "truncated"),
+        ("<think>Positive", "unparsed"),
+        ("Negative<think>Positive", "unparsed"),
     ],
 )
 def test_answers_of_one_label(text: str, expected: str) -> None:
@@ -161,7 +160,8 @@ def test_answers_of_one_label(text: str, expected: str) -> None:
         ('{"labels": ["EU finance"]}', {"EU finance"}),
         ("Article 10", {"Article 10"}),
         ("Article 1, Article 10", {"Article 1", "Article 10"}),
-        ("trade-policy", "unparsed"),
+        ("trade-policy", {"trade policy"}),
+        ("trade_policy", {"trade policy"}),
         ("trader", "unparsed"),
         ("Articles 11", "unparsed"),
         ("trade, but not trade policy", {"trade"}),
@@ -213,7 +213,12 @@ def test_one_letter_labels_are_no_articles() -> None:
         ("", "length", "truncated"),
         ("The text", "length", "truncated"),
         ("Negative", "length", "Negative"),
-        ("Negative. The writer", "length", "Negative"),
+        ("Negative. The writer", "length", "truncated"),
+        ("Negative\nThe writer", "length", "truncated"),
+        ("Answer: Negative", "length", "truncated"),
+        ("**Negative**\n", "length", "Negative"),
+        ('{"label": "Negative"}', "length", "Negative"),
+        ("<answer>Negative</answer> because", "length", "Negative"),
         ("<think>Negative", "length", "truncated"),
     ],
 )
@@ -239,15 +244,18 @@ def test_unread_outcomes_have_no_labels() -> None:
 
 
 def answers() -> Iterator[tuple[str, LabelReader, str, str | list[str], str]]:
-    """Label set, reader, text, reading and finish reason of each answer of ``answers.toml``."""
-    table = tomllib.loads(Path(__file__).with_name("answers.toml").read_text(encoding="utf-8"))
-    for name, part in table.items():
-        reader = LabelReader(tuple(part["labels"]), part["multi_label"])
-        for text, reading, *finish in part["answers"]:
-            yield name, reader, text, reading, finish[0] if finish else "stop"
+    """Label set, reader, text, reading and finish reason of each answer of the tables."""
+    for file in ("answers.toml", "answers_spoken.toml", "answers_held_out.toml"):
+        table = tomllib.loads(Path(__file__).with_name(file).read_text(encoding="utf-8"))
+        for name, part in table.items():
+            reader = LabelReader(tuple(part["labels"]), part["multi_label"])
+            for text, reading, *finish in part["answers"]:
+                yield f"{file}-{name}", reader, text, reading, finish[0] if finish else "stop"
 
 
 ANSWERS = list(answers())
+MOST_UNREAD = 0.03
+"""The share of the answers that people can read and the reader may leave unread."""
 
 
 @pytest.mark.parametrize(
@@ -257,13 +265,34 @@ ANSWERS = list(answers())
         for name, reader, text, reading, finish in ANSWERS
     ],
 )
-def test_answers_of_the_table(reader: LabelReader, text: str, reading: str | list[str], finish: str) -> None:
+def test_no_answer_of_the_tables_is_read_as_another(
+    reader: LabelReader, text: str, reading: str | list[str], finish: str
+) -> None:
     expected = frozenset(reading) if isinstance(reading, list) else reading.removeprefix("!")
-    assert read(reader, text, finish) == expected
+    readable = isinstance(reading, list) or not reading.startswith("!")
+    found = read(reader, text, finish)
+    assert found == expected or (readable and found == "unparsed")
 
 
-def test_the_table_is_long_and_says_each_thing_once() -> None:
-    assert len(ANSWERS) >= 150
+def test_hardly_an_answer_that_can_be_read_is_left_unread(capsys: pytest.CaptureFixture[str]) -> None:
+    readable = unread = wrong = 0
+    for _, reader, text, reading, finish in ANSWERS:
+        found = reader(Reply(text, finish)).labels
+        expected = frozenset([reading] if isinstance(reading, str) else reading)
+        if isinstance(reading, str) and reading.startswith("!"):
+            wrong += found is not None
+            continue
+        readable += 1
+        unread += found is None
+        wrong += found is not None and found != expected
+    with capsys.disabled():
+        print(f"\n{len(ANSWERS)} answers, {readable} readable: {wrong} wrong, {unread} unread")
+    assert wrong == 0
+    assert unread <= MOST_UNREAD * readable
+
+
+def test_the_tables_are_long_and_say_each_thing_once() -> None:
+    assert len(ANSWERS) >= 600
     assert len({(name, text, finish) for name, _, text, _, finish in ANSWERS}) == len(ANSWERS)
 
 
@@ -392,11 +421,3 @@ def test_enumerated_articles_are_read_each(numbers: list[int], data: st.DataObje
 def test_a_label_cut_anywhere_is_never_another(label: str, to: int) -> None:
     for wrapping in ("{}", "Answer: {}", "The label is {}"):
         assert read(TOPIC, wrapping.format(label[:to]), "length") in ("truncated", label)
-
-
-@pytest.mark.parametrize("part", ["answer: ", '{"a":', "Article 3 and ", "trade, ", "not ", "- trade\n", "{"])
-def test_a_long_answer_takes_no_long_time(part: str) -> None:
-    begun = time.process_time()
-    for reader in (TOPIC, TOPICS):
-        read(reader, part * 4000)
-    assert time.process_time() - begun < 10
