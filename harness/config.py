@@ -131,6 +131,8 @@ class RunConfig(Options):
         """Return the settings that determine the results, without output paths and speed."""
         decides = {"name", "base_url", "api_version", "model_file", "revision", "choices"}
         model = self.model.model_dump(mode="json", include=decides)
+        if self.model.omit:
+            model["omit"] = sorted(self.model.omit)
         kind, _ = registry.model_kind(self.model)
         aside = {"out", "cache", "fail_above", "model", "budget", "batch", "workers", OF_SUITE, OF_MODEL}
         return {

@@ -255,6 +255,9 @@ class ModelSettings(Options):
     ] = Field(
         default="auto", description="How the endpoint restricts answers to the labels; auto detects it."
     )
+    omit: Annotated[Names, TOML_ALONE] = Field(
+        default=(), description="Parameters that the endpoint is asked without, such as seed, logprobs."
+    )
     concurrency: Positive | Literal["auto"] = Field(
         default="auto", description="The number of concurrent requests, or auto."
     )

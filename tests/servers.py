@@ -15,9 +15,9 @@ from harness.models.openai import PROBE
 
 @dataclass(frozen=True)
 class Answer:
-    """What the server sends; ``body`` None closes the connection without a word."""
+    """What the server sends, as JSON or as it is; ``body`` None closes the connection without a word."""
 
-    body: Mapping[str, Any] | None
+    body: Any
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
 
@@ -34,6 +34,7 @@ class Endpoint:
     requests: list[dict[str, Any]] = field(default_factory=list)
     probes: list[dict[str, Any]] = field(default_factory=list)
     authorizations: list[str] = field(default_factory=list)
+    looks: list[dict[str, str]] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
 
@@ -95,13 +96,15 @@ def serve(script: Script, probe: Script | None = None, models: Answer | None = N
                 self._send(script(body, number))
 
         def do_GET(self) -> None:
+            with lock:
+                endpoint.looks.append({name.lower(): value for name, value in self.headers.items()})
             self._send(models or error(404))
 
         def _send(self, answer: Answer) -> None:
             if answer.body is None:
                 self.close_connection = True
                 return
-            data = json.dumps(answer.body).encode()
+            data = answer.body if isinstance(answer.body, bytes) else json.dumps(answer.body).encode()
             self.send_response(answer.status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(data)))
@@ -122,7 +125,7 @@ def serve(script: Script, probe: Script | None = None, models: Answer | None = N
 
     server = Server(("127.0.0.1", 0), Handler)
     endpoint.base_url = f"http://127.0.0.1:{server.server_address[1]}/v1"
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     try:
         yield endpoint

@@ -23,6 +23,8 @@ Result = TypeVar("Result")
 
 PLAIN_SECONDS = 10.0
 REFRESH_SECONDS = 0.25
+LONG_SECONDS = 5.0
+"""The wait from which on it is told."""
 
 
 def audit(config: RunConfig, overwrite: bool, quiet: bool) -> pipeline.Finished:
@@ -78,6 +80,8 @@ def describe(progress: pipeline.RunState, seconds: float) -> str:
     line = f"{counts.sent} sent ({counts.sent / max(seconds, 1e-9):.1f}/s), {counts.cached} cached"
     if counts.failed:
         line += f", {counts.failed} failed"
+    if (left := counts.resume - time.monotonic()) >= LONG_SECONDS:
+        line += f", waiting {left:.0f} s to ask again"
     tokens = counts.prompt_tokens + counts.completion_tokens
     if tokens:
         line += f", {tokens / 1000:.0f}k tokens"

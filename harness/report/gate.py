@@ -163,4 +163,4 @@ def _cause(summary: Summary, rows: Sequence[ResultRow], first_reply: str | None)
 
 def _cut(reply: str) -> str:
     cut = reply if len(reply) <= SHOWN_CHARACTERS else f"{reply[:SHOWN_CHARACTERS]}…"
-    return wording.visible(cut)
+    return visible(cut)

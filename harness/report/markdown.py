@@ -68,4 +68,4 @@ def table(source: Table) -> str:
 
 def escaped(text: str) -> str:
     """Return ``text`` on one line, with Markdown and HTML markup escaped."""
-    return _SPECIAL.sub(r"\\\1", wording.visible(" ".join(text.split())))
+    return _SPECIAL.sub(r"\\\1", visible(" ".join(text.split())))

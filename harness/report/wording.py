@@ -285,11 +285,3 @@ def _nothing(summary: Summary) -> str:
         )
         return f"{none} valid, so nothing was tested."
     return f"No answers to the {counted(cases.valid, case)} could be judged."
-
-
-def visible(text: str) -> str:
-    """Return ``text`` on one line, with control characters escaped."""
-    return "".join(
-        character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
-        for character in text
-    )

@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Literal, TypeVar, cast
 
 from harness import files
 from harness.answering.batch_files import LINES_A_FILE
+from harness.disclosure import one_line
 from harness.errors import EndpointError, RunError, Transient
-from harness.models import wire
+from harness.models import refusals
 from harness.retrying import PATIENT, Policy, retry_after
 
 if TYPE_CHECKING:
@@ -251,7 +252,7 @@ class BatchApi:
             except openai.APIStatusError as error:
                 raise self._judged(error) from None
             except (openai.OpenAIError, httpx2.HTTPError, ValueError) as error:
-                raise Transient(self._hide(wire.one_line(error) or type(error).__name__)) from None
+                raise Transient(self._hide(one_line(error) or type(error).__name__)) from None
 
         try:
             return await self._pace.policy.retrying()(attempt)
@@ -264,7 +265,7 @@ class BatchApi:
 
         after = retry_after(error.response.headers)
         try:
-            message = wire.classify(error.status_code, content(error.response), None, after).message
+            message = refusals.classify(error.status_code, content(error.response), None, after).message
         except Transient as transient:
             return Transient(self._hide(str(transient)), transient.retry_after, transient.throttled)
         except EndpointError as terminal:
@@ -276,7 +277,7 @@ class BatchApi:
         errors = getattr(getattr(batch, "errors", None), "data", None) or []
         messages = [f"{e.message or e.code}" + (f" (line {e.line})" if e.line else "") for e in errors]
         more = f", and {len(messages) - 1} more" if len(messages) > 1 else ""
-        return self._hide(wire.one_line(messages[0]) + more) if messages else ""
+        return self._hide(one_line(messages[0]) + more) if messages else ""
 
     def _progress(self, job: Job, batch: Batch) -> str:
         counts = getattr(batch, "request_counts", None)
