@@ -33,6 +33,11 @@ def redacted(text: str) -> str:
     return text
 
 
+def redacted_bytes(content: bytes) -> bytes:
+    """Return the UTF-8 text ``content``, or what is not even that, with every secret hidden."""
+    return redacted(content.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+
+
 def visible(text: str) -> str:
     """Return ``text`` on one line, with control characters escaped."""
     if text.isprintable():

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from harness.disclosure import one_line, redacted
+from harness.disclosure import one_line, redacted_bytes
 from harness.errors import EndpointError
 
 if TYPE_CHECKING:
@@ -132,9 +132,10 @@ async def ask(
 
     async with client.stream(method, url, json=body, headers=headers, params=query or None) as response:
         content = await _content(response)
-    shown = redacted(content.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
     kept = [(name, value) for name, value in response.headers.multi_items() if name.lower() not in _FRAMING]
-    return httpx2.Response(response.status_code, headers=kept, content=shown, request=response.request)
+    return httpx2.Response(
+        response.status_code, headers=kept, content=redacted_bytes(content), request=response.request
+    )
 
 
 async def _content(response: httpx2.Response) -> bytes:

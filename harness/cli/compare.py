@@ -50,7 +50,7 @@ def _write(out: Path, compared: Comparison, text: str) -> None:
     from harness.report import comparison
 
     try:
-        out.mkdir(parents=True, exist_ok=True)
+        files.private_folder(out)
         files.write(out / "comparison.json", text + "\n")
         files.write(out / "comparison.html", comparison.render(compared))
     except OSError as error:

@@ -66,7 +66,7 @@ def command(
     with counted("texts read") as progress:
         measured = coverage.measure(Neurons(model), baseline, suites, progress)
     folder = out or runs[0]
-    folder.mkdir(parents=True, exist_ok=True)
+    files.private_folder(folder)
     plain = json.dumps(measured.to_json(), indent=1, ensure_ascii=False)
     files.write(folder / "coverage.json", f"{plain}\n")
     files.write(folder / "coverage.html", pages.render(measured))

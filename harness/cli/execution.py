@@ -18,6 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from harness.audit import pipeline
 from harness.config import RunConfig
+from harness.disclosure import redacted, visible
 
 Result = TypeVar("Result")
 
@@ -27,9 +28,19 @@ LONG_SECONDS = 5.0
 """The wait from which on it is told."""
 
 
+class _Shown(logging.Formatter):
+    """Formats a record without secrets and control characters."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the record as lines that are fit to be shown."""
+        return "\n".join(visible(redacted(line)) for line in super().format(record).splitlines())
+
+
 def audit(config: RunConfig, overwrite: bool, quiet: bool) -> pipeline.Finished:
     """Run ``pipeline.audit`` with progress on standard error, unless ``quiet``."""
-    logging.basicConfig(level=logging.WARNING, format="hinter: %(message)s", stream=sys.stderr)
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Shown("hinter: %(message)s"))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])
     return stoppable(_audit(config, overwrite, quiet), "answered")
 
 

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from harness.disclosure import visible
 from harness.numerals import chance
 from harness.report import wording
 from harness.report.finding import ALPHA, sure

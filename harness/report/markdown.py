@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from harness.disclosure import visible
 from harness.report import groups, incomplete, orders, results, wording
 from harness.report.cells import written
 from harness.report.summary import Summary

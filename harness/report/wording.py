@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from harness.core import UNREAD, Unread
+from harness.disclosure import visible
 from harness.numerals import count, counted, interval, listed, percent, proportion, share
 from harness.plugins import Nouns
 from harness.report import incomplete, orders
