@@ -48,6 +48,11 @@ def visible(text: str) -> str:
     )
 
 
+def visible_lines(text: str) -> str:
+    """Return ``text`` with its line breaks, other control characters escaped."""
+    return "\n".join(map(visible, text.split("\n")))
+
+
 def one_line(text: object, most: int = 300) -> str:
     """Return the first ``most`` characters of ``text`` on one line, fit to be shown."""
     return visible(redacted(" ".join(str(text).split())))[:most]

@@ -143,6 +143,6 @@ def _fault(error: Exception) -> NoReturn:
 
 def _say(*lines: str) -> None:
     """Print a message, of one line as a rule, without secrets and control characters."""
-    from harness.disclosure import redacted, visible
+    from harness.cli.output import say
 
-    click.echo("hinter: " + "\n".join(visible(redacted(line)) for line in lines), err=True)
+    say("hinter: " + "\n".join(lines), err=True)

@@ -18,7 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from harness.audit import pipeline
 from harness.config import RunConfig
-from harness.disclosure import redacted, visible
+from harness.disclosure import redacted, visible, visible_lines
 
 Result = TypeVar("Result")
 
@@ -33,7 +33,7 @@ class _Shown(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the record as lines that are fit to be shown."""
-        return "\n".join(visible(redacted(line)) for line in super().format(record).splitlines())
+        return visible_lines(redacted(super().format(record)))
 
 
 def audit(config: RunConfig, overwrite: bool, quiet: bool) -> pipeline.Finished:
@@ -86,7 +86,7 @@ async def _audit(config: RunConfig, overwrite: bool, quiet: bool) -> pipeline.Fi
 def describe(progress: pipeline.RunState, seconds: float) -> str:
     """Return the numbers of requests, their rate and their cost so far, ``seconds`` after the start."""
     if progress.note:
-        return progress.note
+        return visible(progress.note)
     counts = progress.counts
     line = f"{counts.sent} sent ({counts.sent / max(seconds, 1e-9):.1f}/s), {counts.cached} cached"
     if counts.failed:

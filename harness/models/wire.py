@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from harness.core import Failure, Json, JsonObject, Reply, Request, Token
 from harness.dialect import Choices, Dialect
-from harness.disclosure import one_line
+from harness.disclosure import one_line, redacted
 from harness.errors import Transient
 from harness.models.parameters import TOP_LOGPROBS
 from harness.models.refusals import Refused, classify, mapping
@@ -71,14 +71,14 @@ def read(answer: object, tokens_kept: int | None = TOKENS_KEPT) -> Reply | Failu
         raise Refused("the reply has no message")
     usage = mapping(answer.get("usage"))
     return Reply(
-        text=_words(message) if isinstance(message, Mapping) else str(text),
+        text=redacted(_words(message) if isinstance(message, Mapping) else str(text)),
         finish_reason=reason,
         prompt_tokens=_count(usage.get("prompt_tokens")),
         completion_tokens=_count(usage.get("completion_tokens")),
         cached_tokens=_count(mapping(usage.get("prompt_tokens_details")).get("cached_tokens")),
         logprobs=_tokens(choice.get("logprobs"), tokens_kept),
-        model=str(answer.get("model") or ""),
-        fingerprint=answer.get("system_fingerprint"),
+        model=redacted(str(answer.get("model") or "")),
+        fingerprint=redacted(str(answer["system_fingerprint"])) if answer.get("system_fingerprint") else None,
     )
 
 

@@ -312,3 +312,38 @@ def test_a_body_that_is_no_json_is_shown(hinter: Hinter, body: bytes, shown: str
         done = hinter(endpoint.base_url)
     assert done.returncode == 2
     assert shown in done.stderr.replace("\\\\", "\\")
+
+
+SHOUT = "\x1b[31mred\x1b]0;title\x07[/red]\x9b\u202e"
+
+
+@pytest.mark.parametrize("answered", [True, False])
+def test_nothing_that_comes_from_outside_commands_the_terminal(
+    work: Path, hinter: Hinter, answered: bool
+) -> None:
+    text = f"The waiter {SHOUT} was kind."
+    (work / "texts.csv").write_text(f'text\n"{text}"\n"{TEXTS[1]}"\n', encoding="utf-8")
+    reply = completion(f"Positive {SHOUT}", model=f"served {SHOUT}", system_fingerprint=SHOUT)
+    second = completion("Positive", model="another")
+
+    def script(body: dict[str, Any], number: int) -> Answer:
+        if not answered:
+            return error(400, "", f"no {SHOUT}")
+        return reply if number % 2 else second
+
+    model = ("--model", f"m{SHOUT}")
+    with serve(script, None if answered else script) as endpoint:
+        done = [
+            hinter(endpoint.base_url, *model),
+            called(work, "report", "out"),
+            called(work, "compare", "out", "out"),
+            called(work, "check", text, *USUAL[3:13], *model, "--base-url", endpoint.base_url),
+            called(work, "doctor", *USUAL[1:13], *model, "--base-url", endpoint.base_url),
+        ]
+    for one in done:
+        assert one.returncode in (0, 2, 3), one.stderr
+        printed = (one.stdout + one.stderr).replace("\n", "")
+        assert printed.isprintable(), one
+    assert "\\x1b[31mred" in done[0].stderr + done[0].stdout
+    if answered:
+        assert done[0].returncode == done[1].returncode == 0
