@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import ssl
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 from harness.models.openai import PROBE
@@ -68,11 +70,17 @@ def error(status: int, code: str = "", message: str = "no", **headers: str) -> A
 
 
 @contextmanager
-def serve(script: Script, probe: Script | None = None, models: Answer | None = None) -> Iterator[Endpoint]:
+def serve(
+    script: Script,
+    probe: Script | None = None,
+    models: Answer | None = None,
+    certificate: Path | None = None,
+) -> Iterator[Endpoint]:
     """The server, in threads of its own, until the block ends.
 
     ``probe`` answers the question by which a client finds out whether labels are enforced (default: they
-    are not), ``models`` the list of models (default: there is none).
+    are not), ``models`` the list of models (default: there is none). With ``certificate``, a PEM file with
+    its key, it speaks TLS.
     """
     lock = threading.Lock()
     endpoint = Endpoint("")
@@ -124,7 +132,12 @@ def serve(script: Script, probe: Script | None = None, models: Answer | None = N
             return None  # a client that was killed is part of the script
 
     server = Server(("127.0.0.1", 0), Handler)
-    endpoint.base_url = f"http://127.0.0.1:{server.server_address[1]}/v1"
+    if certificate is not None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+    scheme = "http" if certificate is None else "https"
+    endpoint.base_url = f"{scheme}://127.0.0.1:{server.server_address[1]}/v1"
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import shutil
 import stat
 import subprocess
 import time
@@ -224,10 +225,13 @@ def test_a_wait_that_is_too_long_ends_the_run_with_what_it_has(work: Path, hinte
     assert summary(work)["answers"]["read"] > 0
 
 
-def test_a_bomb_is_not_unpacked_and_fails_its_text_alone(work: Path, hinter: Hinter) -> None:
-    bomb = gzip.compress(b" " * (64 << 20))
-    packed = Answer(bomb, headers={"Content-Encoding": "gzip"})
-    with serve(saying(packed, "wine")) as endpoint:
+@pytest.mark.parametrize("packed", [True, False])
+def test_a_reply_without_end_is_not_read_and_fails_its_text_alone(
+    work: Path, hinter: Hinter, packed: bool
+) -> None:
+    body = b" " * (32 << 20)
+    answer = Answer(gzip.compress(body), headers={"Content-Encoding": "gzip"}) if packed else Answer(body)
+    with serve(saying(answer, "wine")) as endpoint:
         hinter(endpoint.base_url, "--concurrency", "1")
     figures = summary(work)
     assert figures["answers"]["failed"] == 2
@@ -347,3 +351,31 @@ def test_nothing_that_comes_from_outside_commands_the_terminal(
     assert "\\x1b[31mred" in done[0].stderr + done[0].stdout
     if answered:
         assert done[0].returncode == done[1].returncode == 0
+
+
+def test_a_certificate_of_ones_own_serves_on_this_machine(
+    work: Path, hinter: Hinter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if (openssl := shutil.which("openssl")) is None:
+        pytest.skip("no openssl to make a certificate with")
+    made = [openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
+    made += ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(work / "own.key"), "-out"]
+    subprocess.run([*made, str(work / "own.pem")], check=True, capture_output=True)
+    both = work / "both.pem"
+    both.write_bytes((work / "own.key").read_bytes() + (work / "own.pem").read_bytes())
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("SSL_CERT_FILE", str(work / "own.pem"))
+    with serve(lambda *_: completion("Positive"), certificate=both) as endpoint:
+        assert hinter(endpoint.base_url).returncode == 0
+    assert summary(work)["answers"]["read"] == 16
+
+
+def test_a_server_that_changes_its_model_is_cautioned_about_with_counts(work: Path, hinter: Hinter) -> None:
+    def script(body: dict[str, Any], number: int) -> Answer:
+        return completion("Positive", model="m1" if number <= 5 else "m2", system_fingerprint="f")
+
+    with serve(script) as endpoint:
+        hinter(endpoint.base_url, "--concurrency", "1")
+    caution = next(one for one in summary(work)["cautions"] if one["code"] == "model-changed")
+    assert "m1 f (5)" in caution["text"]
+    assert "m2 f (11)" in caution["text"]
