@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from harness.models.openai import PROBE
+from harness.models.probing import PROBE
 
 
 @dataclass(frozen=True)

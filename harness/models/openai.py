@@ -11,17 +11,17 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from harness.core import Capabilities, Failure, JsonObject, Message, Reply, Request
-from harness.dialect import Choices, Dialect, Wanted
+from harness.dialect import Dialect, Wanted
 from harness.disclosure import one_line
 from harness.errors import EndpointError, Transient
 from harness.http_client import TooLarge
 from harness.keys import Key
-from harness.models import wire
+from harness.models import probing, wire
 from harness.models.endpoint import Endpoint, refusal, root
 from harness.models.endpoint_likelihood import EndpointLikelihood
 from harness.models.negotiation import Negotiation
@@ -40,16 +40,9 @@ DEADLINE = 120.0
 CEILING = 64
 REFUSED_IN_A_ROW = 5
 """After so many refusals in a row a plain question is asked, which any endpoint answers."""
-PROBE_LABELS = ("Zebra", "Quartz")
-PROBE = "Reply with the single word hello."
 SHOWN = 80
 """The characters that are shown of a body that is not JSON."""
 HELLO = Message("user", "hello")
-CONSTRAINTS: Mapping[str, Sequence[Choices]] = {
-    "vllm": ("structured_outputs",),
-    "llamacpp": ("grammar",),
-    "": ("json_schema",),
-}
 
 
 class OpenAIModel(Model):
@@ -120,13 +113,10 @@ class OpenAIModel(Model):
         if known is not None:
             self.dialect = self._omitting(Dialect.from_json(known))
             return None
-        await self._look()
+        kind = await probing.server(self.endpoints[0], self.name, self._deadline)
+        self.dialect = replace(self.dialect, server=kind)
         if self.dialect.choices == "unknown":
-            try:
-                await self._try_constraints()
-            except Transient:
-                self.dialect = replace(self.dialect, choices="unknown")
-                raise
+            await self._try_constraints()
         return self.dialect.to_json()
 
     async def answer(self, request: Request) -> Reply | Failure:
@@ -142,7 +132,7 @@ class OpenAIModel(Model):
         try:
             answer = await self._send(request, self.dialect, adapt=False)
         except Refused as refused:
-            return await self._sentence(refused)
+            return await self._sentence(request, refused)
         if isinstance(answer, Reply):
             self._refused, self._patience = 0, REFUSED_IN_A_ROW
         return answer
@@ -152,7 +142,7 @@ class OpenAIModel(Model):
         try:
             answer = await self._negotiate(request)
         except Refused as refused:
-            await self._control(refused)
+            await self._control(request, refused)
             return _own(refused)
         self._settled = isinstance(answer, Reply)
         return answer
@@ -163,29 +153,42 @@ class OpenAIModel(Model):
         self.dialect = negotiation.dialect
         return answer
 
-    async def _sentence(self, refused: Refused) -> Failure:
+    async def _sentence(self, request: Request, refused: Refused) -> Failure:
         """Return the failure of a refused request.
 
         After too many in a row, raises ``refused`` unless the endpoint still answers a plain question.
         """
         self._refused += 1
         if self._refused >= self._patience:
-            await self._control(refused)
+            await self._control(request, refused)
             self._refused, self._patience = 0, 2 * self._patience
         return _own(refused)
 
-    async def _control(self, refused: Refused) -> None:
-        """Ask a plain question. Raises ``refused`` where that is not answered, either."""
-        sampling = {"temperature": 0.0, "max_tokens": 16}
-        plain = Request(self.identity, (Message("user", PROBE),), sampling)
+    async def _control(self, request: Request, refused: Refused) -> None:
+        """Ask a plain question as ``request`` was asked. Raises ``refused`` where it is not answered."""
+        plain = probing.plain(self.identity, request)
+        asked = self._send(plain, self.dialect) if self._settled else self._negotiate(plain)
         try:
-            answer = (
-                await self._negotiate(plain) if not self._settled else await self._send(plain, self.dialect)
-            )
-        except EndpointError:
+            answer = await asked
+        except (EndpointError, Rejected):
             raise refused from None
         if not isinstance(answer, Reply):
             raise refused
+
+    async def _try_constraints(self) -> None:
+        """Find a way to constrain answers.
+
+        A plain question goes first, so that an unreachable endpoint does not count as one without
+        constraints.
+        """
+        probe = probing.plain(self.identity)
+        self.dialect = replace(self.dialect, choices="none")
+        try:
+            await self._negotiate(probe)
+            self.dialect = await probing.constrained(self.dialect, probe, self._send)
+        except Transient:
+            self.dialect = replace(self.dialect, choices="unknown")
+            raise
 
     async def close(self) -> None:
         """Close the clients."""
@@ -222,55 +225,6 @@ class OpenAIModel(Model):
             raise Transient(f"{endpoint.url}: not a chat completion: {one_line(error)}") from error
         finally:
             endpoint.busy -= 1
-
-    async def _look(self) -> None:
-        """Identify the server by its list of models.
-
-        Raises ``EndpointError`` where the server is vLLM or llama.cpp and does not have the model.
-        """
-        import httpx2
-
-        try:
-            async with asyncio.timeout(self._deadline):
-                answer = await self.endpoints[0].get("/models")
-            models = answer.json()["data"]
-            owners = {str(m.get("owned_by", "")) for m in models}
-        except (httpx2.HTTPError, TimeoutError, ValueError, KeyError, TypeError, AttributeError):
-            return
-        except (EndpointError, TooLarge):  # what that means is seen from the first answer
-            return
-        server = next((kind for kind in ("vllm", "llamacpp") if kind in owners), "")
-        names = [str(m.get("id")) for m in models]
-        if server and self.name not in names:
-            raise EndpointError(f"unknown model {self.name!r}: {self.urls[0]} has {', '.join(names)}")
-        self.dialect = replace(self.dialect, server=server)
-
-    async def _try_constraints(self) -> None:
-        """Find a way to constrain answers: ask for one of two words that no unconstrained model would say.
-
-        A plain question goes first, so that an unreachable endpoint does not count as one without
-        constraints.
-        """
-        sampling = {"temperature": 0.0, "top_p": 1.0, "seed": 0, "max_tokens": 16, "logprobs": True}
-        probe = Request(self.identity, (Message("user", PROBE),), sampling, PROBE_LABELS)
-        self.dialect = replace(self.dialect, choices="none")
-        await self._negotiate(probe)
-        plain = self.dialect
-        for way in CONSTRAINTS[plain.server]:
-            self.dialect = replace(plain, choices=way)
-            try:
-                answer = await self._send(probe, self.dialect)
-            except Rejected:
-                continue
-            except Transient as error:
-                if error.throttled:
-                    raise
-                continue
-            except EndpointError:
-                continue
-            if isinstance(answer, Reply) and any(label in answer.text for label in PROBE_LABELS):
-                return
-        self.dialect = plain
 
     async def _count(self, request: Request) -> int | None:
         return await server_tokens(self.urls[0], self.name, request.messages)

@@ -11,6 +11,7 @@ import importlib
 import inspect
 import os
 import sys
+import sysconfig
 from collections.abc import Awaitable, Callable
 from hashlib import sha256
 from pathlib import Path
@@ -79,11 +80,15 @@ def _search_here_last() -> None:
 
 
 def _stands_in(module: ModuleType) -> str | None:
-    """Return what was imported in place of the module of that name in the working folder, if it was not."""
+    """Return which library was imported in place of the module of that name in the working folder, if so."""
     name = module.__name__.partition(".")[0]
     own = [path for path in (Path.cwd() / f"{name}.py", Path.cwd() / name / "__init__.py") if path.is_file()]
     top = getattr(sys.modules.get(name, module), "__file__", None)
-    if not own or (top is not None and any(Path(top).samefile(path) for path in own)):
+    if not own or (top is not None and any(map(Path(top).samefile, own))):
+        return None
+    places = sysconfig.get_paths()
+    libraries = [Path(places[kind]).resolve() for kind in ("stdlib", "platstdlib", "purelib", "platlib")]
+    if top is not None and not any(map(Path(top).resolve().is_relative_to, libraries)):
         return None
     return f"{top or 'a part of Python'}, not {own[0].relative_to(Path.cwd())} of this folder"
 
