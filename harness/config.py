@@ -132,6 +132,8 @@ class RunConfig(Options):
         decides = {"name", "base_url", "api_version", "model_file", "revision", "choices"}
         model = self.model.model_dump(mode="json", include=decides)
         model |= self.model.model_dump(mode="json", include={"answer_tokens", "extra"}, exclude_none=True)
+        if self.model.omit:
+            model["omit"] = sorted(self.model.omit)
         kind, _ = registry.model_kind(self.model)
         aside = {"out", "cache", "fail_above", "model", "budget", "batch", "workers", OF_SUITE, OF_MODEL}
         return {

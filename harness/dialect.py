@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Literal
 
 from pydantic import TypeAdapter
@@ -15,11 +16,16 @@ Choices = Literal["unknown", "structured_outputs", "grammar", "json_schema", "no
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How to ask an endpoint: its name for the token limit, what it rejects, how it enforces labels."""
+    """How to ask an endpoint: its name for the token limit, what it rejects, how it enforces labels.
+
+    ``dropped`` are the optional parameters that it is asked without, ``values`` those that it takes only with
+    another value than ours, such as a temperature above zero.
+    """
 
     server: str = ""
     token_limit: str = "max_tokens"  # noqa: S105
     dropped: tuple[str, ...] = ()
+    values: Mapping[str, float] = field(default_factory=dict)
     system: bool = True
     chat: bool = True
     choices: Choices = "unknown"
@@ -27,7 +33,7 @@ class Dialect:
     @property
     def greedy(self) -> bool:
         """Whether the endpoint is asked at temperature zero."""
-        return "temperature" not in self.dropped
+        return "temperature" not in self.dropped and not self.values.get("temperature")
 
     def to_json(self) -> JsonObject:
         """Return the fields as JSON values, for ``from_json``."""

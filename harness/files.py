@@ -15,6 +15,8 @@ from harness.errors import HarnessError
 
 DATA = Path(__file__).parent / "data"
 """The bundled lexicons, names, templates and samples."""
+PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600
+"""The permissions of what is made here: it holds texts and answers."""
 PROMPTS = Path(__file__).parent / "prompts"
 
 
@@ -43,19 +45,33 @@ def parse_toml(text: str, source: str, error: type[HarnessError]) -> dict[str, A
         raise error(f"{source}: not valid TOML: nested too deeply") from fault
 
 
+def private_folder(path: Path) -> None:
+    """Make the folder ``path`` and those above it, each for its owner alone, unless they exist."""
+    missing = [folder for folder in (path, *path.parents) if not folder.exists()]
+    for folder in reversed(missing):
+        folder.mkdir(PRIVATE_FOLDER, exist_ok=True)
+    path.mkdir(exist_ok=True)  # what exists must be a folder
+
+
+def private_file(path: Path) -> None:
+    """Make an empty file for its owner alone, unless ``path`` exists; what is then written to it stays so."""
+    os.close(os.open(path, os.O_CREAT | os.O_RDONLY, PRIVATE_FILE))
+
+
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path beside ``path``, which replaces ``path`` when the block ends without an error.
 
-    A reader sees the old file or the new one, never part of either. A path that is not a regular file (a
-    pipe, a device) is written to directly. An ``OSError`` in the block (a full disk) that names no file is
-    made to name ``path``.
+    A reader sees the old file or the new one, never part of either; its owner alone may read it. A path that
+    is not a regular file (a pipe, a device) is written to directly. An ``OSError`` in the block (a full disk)
+    that names no file is made to name ``path``.
     """
     if path.exists() and not path.is_file():
         yield path
         return
     unfinished = path.with_name(f"{path.name}.{token_hex(4)}.tmp")
     try:
+        private_file(unfinished)
         yield unfinished
         unfinished.replace(path)
     except OSError as fault:

@@ -88,7 +88,7 @@ class RunFolder:
                         "use another --out, or --overwrite to replace it"
                     )
                 shutil.rmtree(self.path)
-        self.cases.mkdir(parents=True, exist_ok=True)
+        files.private_folder(self.cases)
         files.write(mark, canonical(identity))
         files.write(self.path / "run.toml", resolved)
         for name in DERIVED:
@@ -101,7 +101,7 @@ class RunFolder:
 
     def finish(self) -> None:
         """Mark the cases as complete."""
-        (self.cases / COMPLETE).touch()
+        files.private_file(self.cases / COMPLETE)
 
     def read_cases(self) -> Iterator[Case]:
         """Yield the cases on disk, in order."""
@@ -126,14 +126,14 @@ class RunFolder:
             for case in cases:
                 parts.add(tables.case_row(case), len(case.text))
                 yield case
-        self._mark(number).touch()
+        files.private_file(self._mark(number))
 
     def write_chunk(self, number: int, contents: Iterable[bytes]) -> None:
         """Write one chunk that was made elsewhere: the bytes of its files, in order."""
         self._clear(number)
         for part, data in enumerate(contents):
             files.write(self.cases / f"part-{number:05d}-{part:05d}.parquet", data)
-        self._mark(number).touch()
+        files.private_file(self._mark(number))
 
     def _clear(self, number: int) -> None:
         for old in self.cases.glob(f"part-{number:05d}-*"):

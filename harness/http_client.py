@@ -1,50 +1,41 @@
-"""Clients of HTTP servers, and their keys: the only place where either is made.
+"""Clients of HTTP servers: the only place where they are made.
 
-The system's proxies are used, but not for servers on this machine.
+The system's proxies are used, but not for servers on this machine. No client follows a redirect to another
+origin, and no reply is read beyond ``LARGEST`` bytes.
 """
 
 from __future__ import annotations
 
 import os
+import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
+from harness.disclosure import one_line, redacted_bytes
 from harness.errors import EndpointError
 
 if TYPE_CHECKING:
     import httpx2
     import openai
 
-DEFAULT_KEY_VARIABLE = "OPENAI_API_KEY"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+LARGEST = 8 << 20
+"""The most bytes of a reply, unpacked."""
+PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
+CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
+PACKED = {"Accept-Encoding": "gzip"}
+"""The only packing that is unpacked here, because only here its size is bounded."""
+_FRAMING = ("content-encoding", "content-length", "transfer-encoding")
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
-    """Where to find a key: an environment variable or a file; not ``needed`` for a user's own endpoint."""
+class TooLarge(Exception):
+    """A reply of more than ``LARGEST`` bytes."""
 
-    variable: str | None = None
-    file: str | None = None
-    needed: bool = True
-
-    def read(self) -> str:
-        """Return the key. Raises ``EndpointError``, which names the variable or file and never the key."""
-        if self.file is not None:
-            try:
-                return Path(self.file).read_text(encoding="utf-8").strip()
-            except UnicodeDecodeError:
-                raise EndpointError(f"key file {self.file}: not text") from None
-            except OSError as error:
-                raise EndpointError(f"key file {self.file}: {error.strerror or 'not text'}") from None
-        name = self.variable or DEFAULT_KEY_VARIABLE
-        key = os.environ.get(name, "").strip()
-        if not key and (self.needed or self.variable is not None):
-            raise EndpointError(
-                f"no API key: set the environment variable {name}, or name another with --api-key-env"
-            )
-        return key or "none"
+    def __init__(self) -> None:
+        super().__init__(f"the reply is larger than {LARGEST >> 20} MB")
 
 
 def on_this_machine(url: str) -> bool:
@@ -58,11 +49,23 @@ def on_this_machine(url: str) -> bool:
 
 
 def synchronous(url: str, timeout: float, headers: Mapping[str, str] | None = None) -> httpx2.Client:
-    """Make a blocking client for the server at ``url``; ``timeout`` is in seconds."""
+    """Make a blocking client for the server at ``url``; ``timeout`` is in seconds.
+
+    Raises ``EndpointError`` where the system's proxies or certificates cannot be used.
+    """
     import httpx2
 
-    proxies = not on_this_machine(url)
-    return httpx2.Client(timeout=timeout, headers=headers, trust_env=proxies, follow_redirects=True)
+    local = _checked(url)
+    try:
+        return httpx2.Client(
+            timeout=timeout,
+            headers=headers,
+            transport=httpx2.HTTPTransport() if local else None,
+            follow_redirects=True,
+            event_hooks={"response": [_stay]},
+        )
+    except (OSError, ValueError, ImportError) as error:
+        raise EndpointError(_not_made(error)) from error
 
 
 def asynchronous(
@@ -70,13 +73,28 @@ def asynchronous(
 ) -> httpx2.AsyncClient:
     """Make an asynchronous client for the server at ``url``, with unlimited ``connections`` where None.
 
-    Without a ``timeout``, callers set a deadline for each request: waiting for a connection has none.
+    Without a ``timeout``, callers set a deadline for each request: waiting for a connection has none. Raises
+    ``EndpointError`` where the system's proxies or certificates cannot be used.
     """
     import httpx2
 
+    async def stay(response: httpx2.Response) -> None:
+        """Do as ``_stay``."""
+        _stay(response)
+
     limits = httpx2.Limits(max_connections=connections, max_keepalive_connections=connections)
-    proxies = not on_this_machine(url)
-    return httpx2.AsyncClient(limits=limits, timeout=timeout, trust_env=proxies, follow_redirects=True)
+    local = _checked(url)
+    try:
+        return httpx2.AsyncClient(
+            limits=limits,
+            timeout=timeout,
+            headers=PACKED,
+            transport=httpx2.AsyncHTTPTransport(limits=limits) if local else None,
+            follow_redirects=True,
+            event_hooks={"response": [stay]},
+        )
+    except (OSError, ValueError, ImportError) as error:
+        raise EndpointError(_not_made(error)) from error
 
 
 def openai_client(url: str, secret: str, http: httpx2.AsyncClient, azure: str | None) -> openai.AsyncOpenAI:
@@ -95,3 +113,107 @@ def openai_client(url: str, secret: str, http: httpx2.AsyncClient, azure: str | 
         default_query={"api-version": azure} if azure else None,
         default_headers={"api-key": secret} if azure else None,
     )
+
+
+async def ask(
+    client: httpx2.AsyncClient,
+    method: str,
+    url: str,
+    body: object = None,
+    headers: Mapping[str, str] | None = None,
+    query: Mapping[str, str] | None = None,
+) -> httpx2.Response:
+    """Send a request, with ``body`` as JSON, and return the whole response without any secret in it.
+
+    Raises ``TooLarge`` for a successful response of more than ``LARGEST`` bytes (of another, the beginning is
+    enough), and ``EndpointError`` for a redirect to another origin.
+    """
+    import httpx2
+
+    async with client.stream(method, url, json=body, headers=headers, params=query or None) as response:
+        content = await _content(response)
+    kept = [(name, value) for name, value in response.headers.multi_items() if name.lower() not in _FRAMING]
+    return httpx2.Response(
+        response.status_code, headers=kept, content=redacted_bytes(content), request=response.request
+    )
+
+
+async def _content(response: httpx2.Response) -> bytes:
+    """Return the body, unpacked, never holding more than ``LARGEST`` bytes of it."""
+    import httpx2
+
+    packing = response.headers.get("content-encoding", "identity").strip().lower()
+    if packing not in ("identity", "gzip", ""):
+        raise httpx2.DecodingError(f"packed as {packing}, which was not asked for")
+    unpacker = zlib.decompressobj(wbits=31) if packing == "gzip" else None
+    content = bytearray()
+    try:
+        async for chunk in response.aiter_raw():
+            room = LARGEST + 1 - len(content)
+            content += unpacker.decompress(chunk, room) if unpacker else chunk[:room]
+            if len(content) > LARGEST:
+                break
+    except zlib.error as error:
+        raise httpx2.DecodingError(f"not gzip: {error}") from error
+    if len(content) > LARGEST and response.is_success:
+        raise TooLarge
+    return bytes(content[:LARGEST])
+
+
+def _stay(response: httpx2.Response) -> None:
+    """Raise ``EndpointError`` for a redirect that would take a key or text to another origin, or lose it."""
+    import httpx2
+
+    if not response.has_redirect_location:
+        return
+    asked = response.request.url
+    try:
+        target = asked.join(response.headers["location"])
+    except (httpx2.InvalidURL, ValueError):
+        raise EndpointError(f"{_origin(asked)} redirects to an address that is none") from None
+    same = _origin(target) == _origin(asked)
+    if not same or (response.status_code not in (307, 308) and response.request.method != "GET"):
+        place = one_line(f"{_origin(target)}{target.path}")
+        raise EndpointError(
+            f"{_origin(asked)}{asked.path} redirects to {place}: keys and texts are not sent on; if that is "
+            "the right server, give its address as --base-url"
+        )
+
+
+def _origin(url: httpx2.URL) -> str:
+    return f"{url.scheme}://{url.netloc.decode('ascii', 'replace').rpartition('@')[2]}"
+
+
+def _checked(url: str) -> bool:
+    """Return whether ``url`` is on this machine, and so needs no proxy.
+
+    Raises ``EndpointError`` that names the variable whose proxy or certificates cannot be used.
+    """
+    for name in CERTIFICATES:
+        if (path := os.environ.get(name)) and not Path(path).exists():
+            raise EndpointError(f"{name}: no such file or folder: {path}")
+    if on_this_machine(url):
+        return True
+    for name in (*PROXIES, *map(str.lower, PROXIES)):
+        if (value := os.environ.get(name)) and (fault := _fault_of_proxy(value)):
+            raise EndpointError(f"{name}: {fault}")
+    return False
+
+
+def _fault_of_proxy(address: str) -> str | None:
+    """Return what is wrong with a proxy's address, without the address, which may hold a password."""
+    try:
+        url = urlsplit(address if "://" in address else f"http://{address}")
+        fine = bool(url.hostname) and url.port != 0
+    except ValueError:
+        fine = False
+    if not fine or url.scheme not in ("http", "https", "socks5", "socks5h"):
+        return "not the address of a proxy that can be used: write http://host:port, or unset it"
+    if url.scheme.startswith("socks") and find_spec("socksio") is None:
+        return "a SOCKS proxy needs a package: pip install socksio"
+    return None
+
+
+def _not_made(error: Exception) -> str:
+    named = [name for name in (*CERTIFICATES, *PROXIES) if os.environ.get(name)]
+    return f"{', '.join(named) or 'certificates'}: cannot be used: {one_line(error)}"

@@ -8,6 +8,7 @@ file held by another process is separate: it has its own busy time-out.)
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from collections.abc import Callable, Mapping
@@ -18,7 +19,7 @@ from tenacity import (
     AsyncRetrying,
     RetryCallState,
     Retrying,
-    retry_if_exception_type,
+    retry_if_exception,
     stop_after_attempt,
     wait_random_exponential,
 )
@@ -30,6 +31,10 @@ from harness.errors import EndpointError, Transient
 ATTEMPTS = 5
 BACK_OFF = wait_random_exponential(multiplier=0.5, max=30)
 LOST_IN_A_ROW = 5
+LONGEST_WAIT = 600.0
+"""The seconds that a run waits for a server that asks it to; asked for longer, it ends."""
+EPOCH = 1e9
+"""From this number on, seconds are a time (since 1970), and from a thousand times as many milliseconds."""
 _RESET = re.compile(
     r"(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?"
 )
@@ -53,20 +58,21 @@ class Policy:
     """Makes at most ``attempts`` attempts at an act that raises ``Transient``, and reraises the last error.
 
     A ``retrying()`` serves one act: ``await policy.retrying()(act, …)``. ``on_retry`` is called before each
-    wait.
+    wait with its seconds. An error that asks for more than ``longest`` seconds is reraised at once.
     """
 
     attempts: int = ATTEMPTS
     back_off: wait_base = BACK_OFF
-    on_retry: Callable[[], None] = lambda: None
+    on_retry: Callable[[float], None] = lambda seconds: None
+    longest: float = LONGEST_WAIT
 
     def retrying(self) -> AsyncRetrying:
         """Return a retrier of coroutine functions."""
         return AsyncRetrying(
             stop=stop_after_attempt(self.attempts),
             wait=PoliteWait(self.back_off),
-            retry=retry_if_exception_type(Transient),
-            before_sleep=lambda _: self.on_retry(),
+            retry=retry_if_exception(self._passes),
+            before_sleep=self._tell,
             reraise=True,
         )
 
@@ -75,10 +81,16 @@ class Policy:
         return Retrying(
             stop=stop_after_attempt(self.attempts),
             wait=PoliteWait(self.back_off),
-            retry=retry_if_exception_type(Transient),
-            before_sleep=lambda _: self.on_retry(),
+            retry=retry_if_exception(self._passes),
+            before_sleep=self._tell,
             reraise=True,
         )
+
+    def _passes(self, error: BaseException) -> bool:
+        return isinstance(error, Transient) and (error.retry_after or 0.0) <= self.longest
+
+    def _tell(self, state: RetryCallState) -> None:
+        self.on_retry(state.next_action.sleep if state.next_action else 0.0)
 
 
 PATIENT = Policy(attempts=8, back_off=wait_random_exponential(multiplier=1, max=60))
@@ -99,8 +111,11 @@ class Losses:
     def lost(self, error: Transient) -> Failure:
         """Return the failure of a request that is not retried.
 
-        Raises ``EndpointError`` where too many consecutive requests failed.
+        Raises ``EndpointError`` where too many consecutive requests failed, or where the server asks for a
+        longer wait than a run makes.
         """
+        if (seconds := error.retry_after or 0.0) > LONGEST_WAIT:
+            raise EndpointError(f"{self._name}: {error}: {_far(seconds)}") from error
         self._in_a_row += 1
         if self._in_a_row >= LOST_IN_A_ROW:
             message = f"{self._name}: {self._in_a_row} requests in a row failed: {error}"
@@ -109,9 +124,9 @@ class Losses:
 
 
 def duration(text: str) -> float | None:
-    """Return the seconds in ``12``, ``1m30s`` or ``250ms``; None for any other text."""
+    """Return the seconds in ``12``, ``1m30s`` or ``250ms``, or until an epoch; None for any other text."""
     try:
-        return float(text)
+        return _ahead(float(text))
     except ValueError:
         pass
     match = _RESET.fullmatch(text.strip())
@@ -126,7 +141,8 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     """Return the seconds requested by ``retry-after-ms`` or ``retry-after`` (seconds or an HTTP date)."""
     try:
         if (milliseconds := headers.get("retry-after-ms")) is not None:
-            return float(milliseconds) / 1000
+            wait = float(milliseconds) / 1000
+            return max(0.0, wait) if math.isfinite(wait) else None
     except ValueError:
         pass
     value = headers.get("retry-after", "")
@@ -136,3 +152,23 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
     except (TypeError, ValueError):
         return None
+
+
+def _ahead(number: float) -> float | None:
+    """Return the seconds that ``number`` says: a span, or an epoch in seconds or milliseconds.
+
+    None where it is not finite or no time that could be meant.
+    """
+    if not math.isfinite(number) or number > 1e4 * EPOCH:
+        return None
+    if number >= 1e3 * EPOCH:
+        number /= 1000
+    return max(0.0, number - time.time() if number >= EPOCH else number)
+
+
+def _far(seconds: float) -> str:
+    until = time.strftime("%Y-%m-%d %H:%M", time.localtime(time.time() + min(seconds, EPOCH)))
+    return (
+        f"it asks for a wait of {min(seconds, EPOCH) / 60:,.0f} minutes, more than the "
+        f"{LONGEST_WAIT / 60:.0f} that a run makes: repeat the command after {until}"
+    )

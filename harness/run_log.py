@@ -16,6 +16,7 @@ from contextvars import ContextVar
 from pathlib import Path
 
 from harness import files
+from harness.disclosure import one_line, redacted
 from harness.errors import HarnessError
 
 NAME = "run.log"
@@ -53,8 +54,9 @@ class RunLog(logging.Handler):
     def note(self, text: str) -> None:
         """Append ``text``. A log that cannot be written does not stop the run."""
         try:
+            files.private_file(self.path)
             with self.path.open("a", encoding="utf-8", errors="backslashreplace") as file:
-                file.write(text + "\n")
+                file.write(redacted(text) + "\n")
         except OSError:
             pass
 
@@ -90,8 +92,8 @@ def logged(folder: Path, settings: str) -> Iterator[RunLog]:
 
 
 def summary(error: BaseException) -> str:
-    """Return the type and message of ``error`` in one line without control characters."""
-    message = "".join(filter(str.isprintable, " ".join(str(error).split())))
+    """Return the type and message of ``error`` in one line, fit to be shown."""
+    message = one_line(error)
     return f"{type(error).__name__}: {message}" if message else type(error).__name__
 
 
@@ -103,10 +105,10 @@ def traced(error: BaseException) -> str:
     for note in getattr(error, "__notes__", ()):
         if note.startswith(TRACED):
             return str(note)
-    text = "".join(traceback.format_exception(error))
+    text = redacted("".join(traceback.format_exception(error)))
     for folder in (files.user_cache(), Path(tempfile.gettempdir())):
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            files.private_folder(folder)
             handle, name = tempfile.mkstemp(prefix="fault-", suffix=".log", dir=folder)  # mode 0600
             with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
                 file.write(text)

@@ -24,6 +24,8 @@ from pydantic import (
 )
 from pydantic.fields import FieldInfo
 
+ENDINGS = ("/chat/completions", "/completions", "/chat", "/models")
+"""What a copied address may have after its base."""
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 OWN_PARAMETERS = frozenset(
     [
@@ -84,11 +86,34 @@ def _parameters(parameters: dict[str, Any]) -> dict[str, Any]:
 
 
 def _http_address(address: str) -> str:
-    url = urlsplit(address)
-    if url.scheme not in ("http", "https") or not url.hostname:
+    """Check an address; nothing that may be a secret has a place in it, since addresses are recorded."""
+    try:
+        url = urlsplit(address)
+        port = url.port
+    except ValueError:
+        raise ValueError("give an address with a port from 1 to 65535, or without one") from None
+    if url.scheme not in ("http", "https") or not url.hostname or port == 0:
         raise ValueError("give an http:// or https:// address")
-    if url.username or url.password:
+    if not address.isprintable() or " " in address:
+        raise ValueError("give an address without spaces and line breaks")
+    if url.username is not None or url.password is not None:
         raise ValueError("leave the user and password out: keys come from --api-key-env")
+    if "?" in address:
+        raise ValueError(
+            "leave out the question mark and what follows: keys come from --api-key-env, Azure's version from"
+            " [model] api_version"
+        )
+    if "#" in address:
+        raise ValueError("leave out the # and what follows it")
+    return address
+
+
+def _base_url(address: str) -> str:
+    """Cut off the end of an address that is not part of the base."""
+    address = address.rstrip("/")
+    for ending in ENDINGS:
+        if address.endswith(ending):
+            return address.removesuffix(ending).rstrip("/")
     return address
 
 
@@ -123,7 +148,9 @@ EnvironmentVariable = Annotated[str, AfterValidator(_variable_name), Private()]
 Parameters = Annotated[dict[str, Any], AfterValidator(_parameters)]
 """A table of parameters for the body of a request, none of which it has by itself."""
 Address = Annotated[str, AfterValidator(_http_address), Private()]
-"""An http:// or https:// address without user and password."""
+"""An http:// or https:// address without user, password, query and fragment."""
+BaseUrl = Annotated[Address, AfterValidator(_base_url)]
+"""The address of an endpoint, up to the part that all requests share."""
 
 
 class Options(BaseModel):
@@ -253,7 +280,7 @@ class ModelSettings(Options):
     name: Annotated[str, Flag("--model")] = Field(
         default="local:smollm2", description="The system under test (hinter models)."
     )
-    base_url: Address | tuple[Address, ...] | None = Field(
+    base_url: BaseUrl | tuple[BaseUrl, ...] | None = Field(
         default=None, description="An OpenAI-compatible endpoint, up to /v1."
     )
     api_key_env: EnvironmentVariable | None = Field(
@@ -283,6 +310,9 @@ class ModelSettings(Options):
     extra: Annotated[Parameters | None, TOML_ALONE] = Field(
         default=None,
         description='More parameters for every request, such as `{ reasoning_effort = "low" }`.',
+    )
+    omit: Annotated[Names, TOML_ALONE] = Field(
+        default=(), description="Parameters that the endpoint is asked without, such as seed, logprobs."
     )
     concurrency: Positive | Literal["auto"] = Field(
         default="auto", description="The number of concurrent requests, or auto."

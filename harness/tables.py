@@ -37,7 +37,7 @@ class Parts:
         self._number = 0
 
     def __enter__(self) -> Parts:
-        self._folder.mkdir(parents=True, exist_ok=True)
+        files.private_folder(self._folder)
         return self
 
     def __exit__(self, *exception: object) -> None:

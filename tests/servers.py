@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import json
+import ssl
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
-from harness.models.openai import PROBE
+from harness.models.probing import PROBE
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What the server sends; ``body`` None closes the connection without a word."""
+    """What the server sends, as JSON or as it is; ``body`` None closes the connection without a word."""
 
-    body: Mapping[str, Any] | None
+    body: Any
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
 
@@ -34,6 +36,7 @@ class Endpoint:
     requests: list[dict[str, Any]] = field(default_factory=list)
     probes: list[dict[str, Any]] = field(default_factory=list)
     authorizations: list[str] = field(default_factory=list)
+    looks: list[dict[str, str]] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
 
@@ -67,11 +70,17 @@ def error(status: int, code: str = "", message: str = "no", **headers: str) -> A
 
 
 @contextmanager
-def serve(script: Script, probe: Script | None = None, models: Answer | None = None) -> Iterator[Endpoint]:
+def serve(
+    script: Script,
+    probe: Script | None = None,
+    models: Answer | None = None,
+    certificate: Path | None = None,
+) -> Iterator[Endpoint]:
     """The server, in threads of its own, until the block ends.
 
     ``probe`` answers the question by which a client finds out whether labels are enforced (default: they
-    are not), ``models`` the list of models (default: there is none).
+    are not), ``models`` the list of models (default: there is none). With ``certificate``, a PEM file with
+    its key, it speaks TLS.
     """
     lock = threading.Lock()
     endpoint = Endpoint("")
@@ -95,13 +104,15 @@ def serve(script: Script, probe: Script | None = None, models: Answer | None = N
                 self._send(script(body, number))
 
         def do_GET(self) -> None:
+            with lock:
+                endpoint.looks.append({name.lower(): value for name, value in self.headers.items()})
             self._send(models or error(404))
 
         def _send(self, answer: Answer) -> None:
             if answer.body is None:
                 self.close_connection = True
                 return
-            data = json.dumps(answer.body).encode()
+            data = answer.body if isinstance(answer.body, bytes) else json.dumps(answer.body).encode()
             self.send_response(answer.status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(data)))
@@ -121,8 +132,13 @@ def serve(script: Script, probe: Script | None = None, models: Answer | None = N
             return None  # a client that was killed is part of the script
 
     server = Server(("127.0.0.1", 0), Handler)
-    endpoint.base_url = f"http://127.0.0.1:{server.server_address[1]}/v1"
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    if certificate is not None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+    scheme = "http" if certificate is None else "https"
+    endpoint.base_url = f"{scheme}://127.0.0.1:{server.server_address[1]}/v1"
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     try:
         yield endpoint

@@ -17,7 +17,7 @@ DOOR = "harness"
 
 FLOORS = (
     # Records, errors, figures: they import nothing of ours.
-    ("blocks", "columns", "core", "errors", "progress", "sections", "settings", "statistics"),
+    ("blocks", "columns", "core", "disclosure", "errors", "progress", "sections", "settings", "statistics"),
     # The ground: files and logs, retries, numbers in words, estimates.
     ("estimates", "files", "numerals", "replies", "retrying"),
     ("run_log", "tables"),
@@ -39,7 +39,7 @@ FLOORS = (
     # The door of suites and models.
     ("plugins",),
     # Edges: files, parsers, models, the response cache.
-    ("documents", "http_client", "language.parsers", "language.verdict_cache", "task_files"),
+    ("documents", "http_client", "keys", "language.parsers", "language.verdict_cache", "task_files"),
     ("answering", "language.spacy_docs", "language.suggester", "models", "registry"),
     ("config", "language.constituency", "language.coreference_adapters", "report"),
     ("language.coreference",),

@@ -11,6 +11,7 @@ The endpoint's dialect is up to the caller: functions passed in make a body and 
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO
 
+from harness import files
 from harness.answering.cache import ResponseCache
 from harness.core import Failure, Json, JsonObject, Reply, Request, canonical
 from harness.errors import ConfigError
@@ -102,7 +104,7 @@ class BatchFiles:
         if number > 1:
             path = path.with_name(f"{path.stem}-{number}{path.suffix}")
         try:
-            file = path.open("xb")
+            handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, files.PRIVATE_FILE)
         except FileExistsError:
             raise ConfigError(f"{path} exists: give another name, or move it away") from None
         except OSError as error:
@@ -110,7 +112,7 @@ class BatchFiles:
         self.paths.append(path)
         self.counts.append(0)
         self._bytes = 0
-        return file
+        return os.fdopen(handle, "wb")
 
 
 @dataclass

@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 
 import aiosqlite
 
+from harness import files
 from harness.core import JsonObject, Message, Reply, Request, Token, canonical
 from harness.errors import CacheError
 from harness.replies import cleaned
@@ -296,7 +297,8 @@ def locate(path: Path) -> tuple[str, bool]:
         raise CacheError(f"cache {path} is a folder: give --cache a *.sqlite file")
     if path.exists() and not (_writable(path) and _writable(path.parent)):
         return _readable(path), True
-    path.parent.mkdir(parents=True, exist_ok=True)
+    files.private_folder(path.parent)
+    files.private_file(path)
     with closing(connect(_uri(path, "rwc"))) as db:
         if recognise(db, path) < len(MIGRATIONS):
             db.execute("BEGIN IMMEDIATE")

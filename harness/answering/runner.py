@@ -38,7 +38,8 @@ class Counts:
     """Counts of requests and tokens, where ``unique = cached + sent``.
 
     ``failed`` counts requests sent that got no reply; ``retried`` counts extra attempts; ``served`` counts
-    replies by the model that the endpoint says it is, with its fingerprint.
+    replies by the model that the endpoint says it is, with its fingerprint. Until ``resume``, of the clock
+    ``time.monotonic``, the last of the requests to be tried again waits.
     """
 
     unique: int = 0
@@ -51,6 +52,7 @@ class Counts:
     completion_tokens: int = 0
     cached_tokens: int = 0
     served: Counter[str] = field(default_factory=Counter)
+    resume: float = 0.0
 
     def add(self, reply: Reply) -> None:
         """Count the tokens of a distinct reply, cached or new."""
@@ -240,5 +242,6 @@ class Runner:
         if learnt is not None:
             await self._cache.learn(endpoint, learnt)
 
-    def _count_retry(self) -> None:
+    def _count_retry(self, seconds: float) -> None:
         self.counts.retried += 1
+        self.counts.resume = max(self.counts.resume, time.monotonic() + seconds)

@@ -26,7 +26,8 @@ from harness.errors import ConfigError, ModelError, TaskError
 from harness.estimates import prompt_bound, text_bound
 from harness.findings.outcomes import Outcomes
 from harness.folder import RunFolder
-from harness.http_client import Key, on_this_machine
+from harness.http_client import on_this_machine
+from harness.keys import Key
 from harness.plugins import Controls, Kit, Model, Parser, Suite
 
 LANGUAGE = "en"

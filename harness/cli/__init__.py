@@ -112,11 +112,11 @@ def main() -> None:
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
         hint = f" (see {context.command_path} --help)" if context else ""
-        click.echo(f"hinter: {' '.join(error.format_message().split())}{hint}", err=True)
+        _say(" ".join(error.format_message().split()) + hint)
         sys.exit(2)
     except HarnessError as error:
         first, _, log = str(error).partition("\n")  # the other lines are a server's log, verbatim
-        click.echo(f"hinter: {' '.join(first.split())}" + (f"\n{log}" if log else ""), err=True)
+        _say(" ".join(first.split()), *log.splitlines())
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         click.echo("hinter: interrupted", err=True)
@@ -125,7 +125,7 @@ def main() -> None:
         if error.filename is None and error.errno not in DISK:
             _fault(error)
         place = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes) else ""
-        click.echo(f"hinter: {place}{error.strerror or error}", err=True)
+        _say(f"{place}{error.strerror or error}")
         sys.exit(HarnessError.exit_code)
     except Exception as error:
         _fault(error)
@@ -137,5 +137,12 @@ def _fault(error: Exception) -> NoReturn:
     from harness import run_log
 
     line = f"{run_log.summary(error)} ({run_log.traced(error)})"
-    click.echo(f"hinter: internal error: {line}; please report it", err=True)
+    _say(f"internal error: {line}; please report it")
     sys.exit(FAULT)
+
+
+def _say(*lines: str) -> None:
+    """Print a message, of one line as a rule, without secrets and control characters."""
+    from harness.cli.output import say
+
+    say("hinter: " + "\n".join(lines), err=True)

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from harness.cli.output import say
+
 if TYPE_CHECKING:
     from harness.answering.cache_admin import Stats
 
@@ -54,17 +56,15 @@ def stats(path: Path, as_json: bool) -> None:
 
 def _show(statistics: Stats) -> None:
     tokens = statistics.tokens
-    click.echo(f"{statistics.file}: {statistics.bytes / 1e6:,.1f} MB, {statistics.replies:,} replies")
+    say(f"{statistics.file}: {statistics.bytes / 1e6:,.1f} MB, {statistics.replies:,} replies")
     oldest, newest = statistics.oldest, statistics.newest
     if oldest is not None and newest is not None:
-        click.echo(f"  stored     {_time(oldest)} to {_time(newest)}")
-    click.echo(
-        f"  tokens     {tokens.prompt:,} prompt ({tokens.cached:,} cached), {tokens.completion:,} completion"
-    )
+        say(f"  stored     {_time(oldest)} to {_time(newest)}")
+    say(f"  tokens     {tokens.prompt:,} prompt ({tokens.cached:,} cached), {tokens.completion:,} completion")
     if statistics.expected:
-        click.echo(f"  expected   {statistics.expected:,} requests awaiting a batch job")
+        say(f"  expected   {statistics.expected:,} requests awaiting a batch job")
     for model in statistics.models:
-        click.echo(
+        say(
             f"  {model.replies:>9,}  {model.name}{' at ' + model.endpoint if model.endpoint else ''}: "
             f"{model.tokens.prompt:,} prompt, {model.tokens.completion:,} completion tokens"
         )
@@ -98,19 +98,19 @@ def explain(request_: str, other: str | None, path: Path) -> None:
             and request.state == "asked"
             and db.execute("SELECT 1 FROM replies WHERE key = ?", [request.key]).fetchone()
         ):
-            click.echo(f"{request.key} is cached: this request is answered from the cache")
+            say(f"{request.key} is cached: this request is answered from the cache")
             return
     if request.state == "expected":
-        click.echo(f"{request.key} was handed to a batch job and has not been answered yet")
+        say(f"{request.key} was handed to a batch job and has not been answered yet")
     if stored is None:
-        click.echo(f"{request.key}: {path} holds no other request")
+        say(f"{request.key}: {path} holds no other request")
     elif other:
         names = (f"in {request.key[:SHORT]}", f"in {stored.key[:SHORT]}")
         lines = payloads.differences(request.payload, stored.payload, names)
-        click.echo("\n".join(lines) or f"{request.key}: the same request")
+        say("\n".join(lines) or f"{request.key}: the same request")
     else:
-        click.echo(f"{request.key} compared with the most similar cached request, {stored.key}:")
-        click.echo("\n".join(payloads.differences(stored.payload, request.payload, ("kept", "asked"))))
+        say(f"{request.key} compared with the most similar cached request, {stored.key}:")
+        say("\n".join(payloads.differences(stored.payload, request.payload, ("kept", "asked"))))
 
 
 def _read(name: str) -> bytes:
@@ -136,7 +136,7 @@ def prune(path: Path, older_than: str, model: str | None, dry_run: bool) -> None
     from harness.answering import cache_admin
 
     count = cache_admin.prune(path, _moment(older_than), model, dry_run)
-    click.echo(f"{count:,} replies {'would be' if dry_run else 'were'} deleted from {path}")
+    say(f"{count:,} replies {'would be' if dry_run else 'were'} deleted from {path}")
 
 
 def _moment(text: str) -> float:
@@ -173,7 +173,7 @@ def export(file: str, path: Path) -> None:
             count = _replace(target, lines)
         except OSError as error:
             raise CacheError(f"{file}: {error.strerror}") from error
-    click.echo(f"{count:,} replies exported", err=True)
+    say(f"{count:,} replies exported", err=True)
 
 
 def _replace(target: Path, lines: Iterable[bytes]) -> int:
@@ -208,4 +208,4 @@ def import_(file: str, path: Path) -> None:
                 added, total = cache_admin.import_(path, lines, file)
         except OSError as error:
             raise CacheError(f"{file}: {error.strerror}") from error
-    click.echo(f"{added:,} replies imported into {path}, {total - added:,} were already cached", err=True)
+    say(f"{added:,} replies imported into {path}, {total - added:,} were already cached", err=True)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.cli.options import Configured, configuration
+from harness.cli.output import say
 
 if TYPE_CHECKING:
     from harness.audit.pipeline import Checked
@@ -142,24 +143,22 @@ def _fate(reasons: Sequence[str | None]) -> str:
 
 def _show_words(words: Sequence[Word]) -> None:
     from rich.table import Table
-    from rich.text import Text
 
-    from harness.report.terminal import screen
+    from harness.report.terminal import screen, shown
 
     table = Table()
     for name in ("word", "at", "attribute", "what became of it"):
         table.add_column(name, overflow="fold")
     for word in words:
-        table.add_row(*map(Text, (word.word, str(word.start), word.attribute, word.fate)))
+        table.add_row(*map(shown, (word.word, str(word.start), word.attribute, word.fate)))
     if words:
         screen().print(table)
 
 
 def _show(versions: Sequence[Version]) -> None:
     from rich.table import Table
-    from rich.text import Text
 
-    from harness.report.terminal import screen
+    from harness.report.terminal import screen, shown
 
     table = Table()
     for name in ("changed", "text", "answer", "verdict"):
@@ -168,7 +167,7 @@ def _show(versions: Sequence[Version]) -> None:
         verdict = (version.status or "") + (", hidden" if version.hidden == "yes" else "")
         style = "bold red" if version.status == "biased" else ""
         cells = ("\n".join(version.changes) or version.role, version.text, version.answer, verdict)
-        table.add_row(*(Text(cell) for cell in cells), style=style)
+        table.add_row(*(shown(cell) for cell in cells), style=style)
     screen().print(table)
 
 
@@ -176,6 +175,6 @@ def _show_explanations(explanations: Sequence[Flip]) -> None:
     from harness.report import explained
 
     for flip in explanations:
-        click.echo("\n".join(["", *explained.lines(flip)]))
+        say("", *explained.lines(flip))
     if explanations:
         click.echo(f"\n{explained.LEGEND}")

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from harness.cli.output import say
+
 if TYPE_CHECKING:
     from harness.findings.outcomes import Outcomes
     from harness.plugins import ScoredSystem
@@ -50,12 +52,12 @@ def _write(out: Path, compared: Comparison, text: str) -> None:
     from harness.report import comparison
 
     try:
-        out.mkdir(parents=True, exist_ok=True)
+        files.private_folder(out)
         files.write(out / "comparison.json", text + "\n")
         files.write(out / "comparison.html", comparison.render(compared))
     except OSError as error:
         raise RunError(f"{out}: {error.strerror or error}") from error
-    click.echo(f"Page: {out / 'comparison.html'}", err=True)
+    say(f"Page: {out / 'comparison.html'}", err=True)
 
 
 def _compared(paths: Sequence[Path], corpus: Path | None) -> Comparison:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from harness.cli.output import say
+
 if TYPE_CHECKING:
     from harness.folder import RunFolder
     from harness.report.coverage import Coverage
@@ -66,7 +68,7 @@ def command(
     with counted("texts read") as progress:
         measured = coverage.measure(Neurons(model), baseline, suites, progress)
     folder = out or runs[0]
-    folder.mkdir(parents=True, exist_ok=True)
+    files.private_folder(folder)
     plain = json.dumps(measured.to_json(), indent=1, ensure_ascii=False)
     files.write(folder / "coverage.json", f"{plain}\n")
     files.write(folder / "coverage.html", pages.render(measured))
@@ -74,7 +76,7 @@ def command(
         click.echo(plain)
     else:
         _show(measured)
-        click.echo(f"Page: {folder / 'coverage.html'}", err=True)
+        say(f"Page: {folder / 'coverage.html'}", err=True)
 
 
 def _texts(folder: RunFolder, limit: int, seed: int) -> list[str]:
@@ -106,12 +108,10 @@ def _unlabelled(row: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def _show(coverage: Coverage) -> None:
-    click.echo(
-        f"{coverage.model}: {coverage.neurons:,} neurons, {coverage.reference.texts:,} reference texts"
-    )
+    say(f"{coverage.model}: {coverage.neurons:,} neurons, {coverage.reference.texts:,} reference texts")
     width = max(len(suite.name) for suite in coverage.suites)
-    click.echo(f"{'':<{width}}  {'texts':>7}  {'too long':>8}  {'BoundCov':>9}  {'SActCov':>9}")
+    say(f"{'':<{width}}  {'texts':>7}  {'too long':>8}  {'BoundCov':>9}  {'SActCov':>9}")
     for suite in coverage.suites:
         counts = f"{suite.texts:>7,}  {suite.left_out:>8,}"
         shares = f"{suite.bound_cov:>9.2%}  {suite.s_act_cov:>9.2%}"
-        click.echo(f"{suite.name:<{width}}  {counts}  {shares}")
+        say(f"{suite.name:<{width}}  {counts}  {shares}")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.cli.options import Configured, configuration
+from harness.cli.output import say
 
 if TYPE_CHECKING:
     from harness.config import RunConfig
@@ -27,7 +28,7 @@ def command(config_file: str | None, **options: object) -> int:
 
     config = configuration(config_file, options)
     python = ".".join(map(str, sys.version_info[:3]))
-    click.echo(f"ok    python {python}; " + ", ".join(f"{name} {version(name)}" for name in PACKAGES))
+    say(f"ok    python {python}; " + ", ".join(f"{name} {version(name)}" for name in PACKAGES))
     checks = registry.suite_checks(config.suite, config.suite_options, kit(config))
     fine = [_passes(check) for check in checks]
     _parsers()
@@ -39,9 +40,9 @@ def _passes(check: Check) -> bool:
     from harness.errors import HarnessError, Transient
 
     try:
-        click.echo(f"ok    {check.name}: {check.look()}")
+        say(f"ok    {check.name}: {check.look()}")
     except (HarnessError, Transient) as error:
-        click.echo(f"FAIL  {check.name}: {' '.join(str(error).split())}")
+        say(f"FAIL  {check.name}: {' '.join(str(error).split())}")
         return False
     return True
 
@@ -51,7 +52,7 @@ def _parsers() -> None:
     from harness.language import parsers
 
     for name, why_not in parsers.available():
-        click.echo(f"can   --parser {name}" if why_not is None else f"can't --parser {name}: {why_not}")
+        say(f"can   --parser {name}" if why_not is None else f"can't --parser {name}: {why_not}")
 
 
 async def _answer(config: RunConfig) -> str:

@@ -18,16 +18,29 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from harness.audit import pipeline
 from harness.config import RunConfig
+from harness.disclosure import redacted, visible, visible_lines
 
 Result = TypeVar("Result")
 
 PLAIN_SECONDS = 10.0
 REFRESH_SECONDS = 0.25
+LONG_SECONDS = 5.0
+"""The wait from which on it is told."""
+
+
+class _Shown(logging.Formatter):
+    """Formats a record without secrets and control characters."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the record as lines that are fit to be shown."""
+        return visible_lines(redacted(super().format(record)))
 
 
 def audit(config: RunConfig, overwrite: bool, quiet: bool) -> pipeline.Finished:
     """Run ``pipeline.audit`` with progress on standard error, unless ``quiet``."""
-    logging.basicConfig(level=logging.WARNING, format="hinter: %(message)s", stream=sys.stderr)
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Shown("hinter: %(message)s"))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])
     return stoppable(_audit(config, overwrite, quiet), "answered")
 
 
@@ -73,11 +86,13 @@ async def _audit(config: RunConfig, overwrite: bool, quiet: bool) -> pipeline.Fi
 def describe(progress: pipeline.RunState, seconds: float) -> str:
     """Return the numbers of requests, their rate and their cost so far, ``seconds`` after the start."""
     if progress.note:
-        return progress.note
+        return visible(progress.note)
     counts = progress.counts
     line = f"{counts.sent} sent ({counts.sent / max(seconds, 1e-9):.1f}/s), {counts.cached} cached"
     if counts.failed:
         line += f", {counts.failed} failed"
+    if (left := counts.resume - time.monotonic()) >= LONG_SECONDS:
+        line += f", waiting {left:.0f} s to ask again"
     tokens = counts.prompt_tokens + counts.completion_tokens
     if tokens:
         line += f", {tokens / 1000:.0f}k tokens"

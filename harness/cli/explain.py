@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.cli.options import Configured, explicit
+from harness.cli.output import say
 
 if TYPE_CHECKING:
     from harness.report.explained import Flip
@@ -78,12 +79,12 @@ def command(
     if as_json:
         click.echo(json.dumps(explanations.to_json(), ensure_ascii=False))
     else:
-        click.echo("\n".join(_lines(flips)))
-        click.echo(f"{requests.sent} requests sent, {requests.cached} from the cache", err=True)
-        click.echo(f"Report: {folder.path / 'report.html'}", err=True)
+        say("\n".join(_lines(flips)))
+        say(f"{requests.sent} requests sent, {requests.cached} from the cache", err=True)
+        say(f"Report: {folder.path / 'report.html'}", err=True)
     partial = [flip for flip in flips if flip.status == "partial"]
     if partial:
-        click.echo(
+        say(
             f"partial: {len(partial)} flips, {partial[0].reason}; run the same command again to continue",
             err=True,
         )

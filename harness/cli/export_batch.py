@@ -7,6 +7,7 @@ import json
 import click
 
 from harness.cli.options import Configured, configuration
+from harness.cli.output import say
 
 
 @click.command("export-batch", cls=Configured)
@@ -29,11 +30,11 @@ def command(file: str, config_file: str | None, again: bool, as_json: bool, **op
         click.echo(json.dumps(exported.to_json()))
         return
     for part in exported.files:
-        click.echo(f"{part.path}: {part.requests:,} requests")
-    click.echo(f"{exported.requests:,} written, {exported.cached:,} already cached")
+        say(f"{part.path}: {part.requests:,} requests")
+    say(f"{exported.requests:,} written, {exported.cached:,} already cached")
     if exported.expected:
-        click.echo(f"{exported.expected:,} awaited from earlier batch files (use --again to include them)")
+        say(f"{exported.expected:,} awaited from earlier batch files (use --again to include them)")
     if exported.stopped:
-        click.echo(f"stopped: {exported.stopped}")
+        say(f"stopped: {exported.stopped}")
     if exported.choices == "none":
-        click.echo("answers are not limited to the labels: set [model] choices to what the server supports")
+        say("answers are not limited to the labels: set [model] choices to what the server supports")

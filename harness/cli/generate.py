@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.cli.options import Configured, configuration
+from harness.cli.output import say
 
 if TYPE_CHECKING:
     from harness.audit.generation import Engine
@@ -56,11 +57,11 @@ def command(
     line = wording.made(
         generated.nouns, generated.documents, generated.eligible, cases.generated, cases.valid
     )
-    click.echo(
+    say(
         f"{line}, {cases.discarded:,} discarded{f' ({reasons})' if reasons else ''}\n{generated.folder}/cases"
     )
     if (templates := generated.folder / "templates.parquet").exists():
-        click.echo(_templates(templates))
+        say(_templates(templates))
 
 
 def _templates(path: Path) -> str:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from harness.cli.output import say
+
 
 @click.group("lexicon")
 def command() -> None:
@@ -21,7 +23,7 @@ def list_(path: str | None) -> None:
     attributes = lexicon.every(path).attributes
     width = max(map(len, attributes)) + 2
     for attribute in attributes.values():
-        click.echo(
+        say(
             f"{attribute.name:<{width}}{len(attribute.words):>5} words{len(attribute.pairs):>7} pairs  "
             f"{attribute.description}"
         )
@@ -36,7 +38,7 @@ def show(attribute: str, path: str | None) -> None:
 
     dictionary = lexicon.every(path).select([attribute]).attributes[attribute]
     for word, targets in dictionary.targets.items():
-        click.echo(f"{word}: {', '.join(targets)}")
+        say(f"{word}: {', '.join(targets)}")
 
 
 @command.command("validate")
@@ -58,12 +60,12 @@ def validate(path: str | None, parser: str) -> int:
     checked = lexicon.load(path)
     faults = [*lexicon_lint.faults(path), *validation.faults(checked)]
     for fault in faults:
-        click.echo(fault)
+        say(fault)
     tagger = parsers.load(parser)
     for note in (*validation.notes(checked), *(pair_checks.notes(checked, tagger) if tagger else ())):
-        click.echo(f"note: {note}")
+        say(f"note: {note}")
     words = sum(len(a.words) for a in checked.attributes.values())
-    click.echo(
+    say(
         f"{checked.source}: {len(checked.attributes)} attributes, {words} words, {len(faults)} faults",
         err=True,
     )
@@ -94,12 +96,12 @@ def import_(files: tuple[Path, ...], attribute: str | None, out: Path | None) ->
     else:
         text, dropped, summary = _pairs(files, attribute)
     for line in dropped:
-        click.echo(line, err=True)
+        say(line, err=True)
     if out is None:
         click.echo(text, nl=False)
     else:
         output.write(out, text)
-    click.echo(f"{summary}, {len(dropped)} dropped", err=True)
+    say(f"{summary}, {len(dropped)} dropped", err=True)
 
 
 def _pairs(files: tuple[Path, ...], attribute: str | None) -> tuple[str, tuple[str, ...], str]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from harness.cli.output import say
+
 
 @click.command("models")
 def command() -> None:
@@ -11,6 +13,6 @@ def command() -> None:
     from harness import registry
 
     for name, text in registry.models().items():
-        click.echo(f"{name:<34}{text}")
+        say(f"{name:<34}{text}")
     for fault in registry.model_plugins()[1]:
-        click.echo(fault, err=True)
+        say(fault, err=True)

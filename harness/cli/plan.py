@@ -7,6 +7,7 @@ import json
 import click
 
 from harness.cli.options import Configured, configuration
+from harness.cli.output import say
 
 
 @click.command("plan", cls=Configured)
@@ -24,7 +25,7 @@ def command(config_file: str | None, as_json: bool, **options: object) -> None:
     nouns = counts.nouns
     cases = f"{nouns.case}s"
     sources = f"with {nouns.eligible}" if nouns.eligible else f"{nouns.source}s"
-    click.echo(
+    say(
         f"{counts.model} on {counts.task}, suite {counts.suite}\n"
         f"  texts      {counts.documents:>9,}, {counts.eligible:,} {sources}\n"
         f"  {cases:<10} {counts.generated:>9,}, {counts.valid:,} valid\n"

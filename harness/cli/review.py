@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from harness.cli.output import say
+
 
 @click.group("review")
 def command() -> None:
@@ -47,7 +49,7 @@ def export(run: Path, sample: int, seed: int, out: Path | None) -> None:
     subject = registry.suite_plugin(settings.suite).subject(settings.suite_options)
     text = sheet.write(chosen, subject, seed)
     files.write(target, text.encode(sheet.ENCODING))
-    click.echo(f"{len(chosen):,} texts in {target}")
+    say(f"{len(chosen):,} texts in {target}")
 
 
 @command.command("import")

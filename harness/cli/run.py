@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.cli.options import ONLY_RUN, Configured, configuration
+from harness.cli.output import say
 from harness.settings import RATE, limits
 
 if TYPE_CHECKING:
@@ -60,5 +61,5 @@ def _gate(finished: Finished, limited: Mapping[str, float]) -> int:
     code = gate.exit_code(summary, gated, others)
     if code != gate.INTERRUPTED:
         for line in gate.lines(summary, gated, first, others):
-            click.echo(f"hinter: {line}", err=True)
+            say(f"hinter: {line}", err=True)
     return code

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from harness.cli.output import say
+
 
 @click.command("suites")
 def command() -> None:
@@ -12,6 +14,6 @@ def command() -> None:
 
     plugins, faults = registry.suite_plugins()
     for plugin in plugins:
-        click.echo(f"{plugin.name:<14}{plugin.about}")
+        say(f"{plugin.name:<14}{plugin.about}")
     for fault in faults:
-        click.echo(fault, err=True)
+        say(fault, err=True)

@@ -13,6 +13,8 @@ from pathlib import Path
 
 from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_random
 
+from harness import files
+
 DEFAULT = Path("cache/verdicts.sqlite")
 KEYS_AT_ONCE = 500
 TIMEOUT = 30.0
@@ -60,7 +62,8 @@ class VerdictCache:
         if self._broken or self._connection is not None:
             return self._connection
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            files.private_folder(self.path.parent)
+            files.private_file(self.path)
             self._connection = _connected(self.path)
         except (OSError, sqlite3.Error) as error:
             self._give_up(error)

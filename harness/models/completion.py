@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from math import isfinite
 
 from harness.core import Failure, Reply, Token
+from harness.disclosure import one_line, redacted
+from harness.models.refusals import mapping
 from harness.replies import cleaned, finish, whole
 
 SPOKEN = (None, "text", "output_text")
@@ -45,14 +47,14 @@ def said(answer: Mapping[str, object], choice: Mapping[str, object], most: int |
     refused = refusal is not None or ended == "refusal"
     usage = mapping(answer.get("usage"))
     reply = Reply(
-        text=refusal or (_words(parts.get("content")) if parts else _words(choice.get("text"))),
+        text=redacted(refusal or (_words(parts.get("content")) if parts else _words(choice.get("text")))),
         finish_reason="refusal" if refused else _text(reason)[:100] or "stop",
         prompt_tokens=count(usage.get("prompt_tokens")),
         completion_tokens=count(usage.get("completion_tokens")),
         cached_tokens=count(mapping(usage.get("prompt_tokens_details")).get("cached_tokens")),
         logprobs=tokens(choice.get("logprobs"), most),
-        model=_text(answer.get("model")),
-        fingerprint=_text(answer.get("system_fingerprint")) or None,
+        model=redacted(_text(answer.get("model"))),
+        fingerprint=redacted(_text(answer.get("system_fingerprint"))) or None,
     )
     return cleaned(reply)
 
@@ -66,11 +68,6 @@ def tokens(logprobs: object, most: int | None) -> tuple[Token, ...] | None:
         return tuple(map(_token, content[:most]))
     except (TypeError, ValueError, KeyError, AttributeError, OverflowError):
         return None
-
-
-def mapping(value: object) -> Mapping[str, object]:
-    """Return ``value`` where it is a JSON object, else an empty one."""
-    return value if isinstance(value, Mapping) else {}
 
 
 def count(value: object) -> int:
@@ -118,7 +115,7 @@ def _text(value: object) -> str:
 
 def _error(error: object) -> str:
     words = mapping(error).get("message") if isinstance(error, Mapping) else error
-    return " ".join(whole(str(words)[:1000]).split())[:300]
+    return one_line(whole(str(words)[:1000]))
 
 
 def _token(entry: Mapping[str, object]) -> Token:

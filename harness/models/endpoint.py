@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING
 from harness import http_client
 from harness.core import Failure, JsonObject
 from harness.dialect import Dialect
+from harness.disclosure import one_line
 from harness.errors import EndpointError, Transient
-from harness.http_client import Key
-from harness.models import wire
-from harness.retrying import duration, retry_after
+from harness.keys import Key
+from harness.models import refusals
+from harness.models.refusals import Refused
+from harness.retrying import LONGEST_WAIT, duration, retry_after
 
 if TYPE_CHECKING:
     import httpx2
@@ -51,14 +53,14 @@ class Endpoint:
         return cls(url, client, http, headers, query)
 
     async def post(self, path: str, body: JsonObject) -> httpx2.Response:
-        """Send a POST request with a JSON ``body`` to ``path``."""
-        return await self.http.post(
-            self.url + path, json=body, headers=self.headers, params=self.query or None
-        )
+        """Send a POST request with a JSON ``body`` to ``path``. Raises ``TooLarge``."""
+        return await http_client.ask(self.http, "POST", self.url + path, body, self.headers, self.query)
 
     async def get(self, path: str) -> httpx2.Response:
         """Send a GET request to ``path``."""
-        return await self.http.get(self.url + path, headers=self.headers, params=self.query or None)
+        return await http_client.ask(
+            self.http, "GET", self.url + path, headers=self.headers, query=self.query
+        )
 
     async def ready(self) -> None:
         """Wait until the endpoint's pause is over."""
@@ -78,20 +80,35 @@ class Endpoint:
                     self.pause(min(seconds, LONGEST_PAUSE))
 
 
-def refusal(endpoint: Endpoint, answer: httpx2.Response, dialect: Dialect | None, name: str) -> Failure:
+def refusal(
+    endpoint: Endpoint,
+    answer: httpx2.Response,
+    dialect: Dialect | None,
+    name: str,
+    sent: JsonObject | None = None,
+) -> Failure:
     """Return the failure that an unsuccessful response means, pausing the endpoint as it asks.
 
-    Raises ``Transient`` for what may pass, and ``EndpointError``, naming the model, for what cannot.
+    ``sent`` is the body of the request. Raises as ``refusals.classify`` does, naming the model.
     """
     after = retry_after(answer.headers)
     try:
-        return wire.classify(answer.status_code, content(answer), dialect, after)
+        return refusals.classify(answer.status_code, content(answer), dialect, after, sent)
     except Transient as transient:
-        if transient.throttled:
+        if transient.throttled and (after or 0.0) <= LONGEST_WAIT:
             endpoint.pause(after or 1.0)
         raise
+    except Refused as refused:
+        raise Refused(f"{name}: {refused}{_misaddressed(answer)}") from None
     except EndpointError as terminal:
         raise EndpointError(f"{name}: {terminal}") from None
+
+
+def _misaddressed(answer: httpx2.Response) -> str:
+    """Return what to change where a server does not have the address that was asked; else ""."""
+    if answer.status_code not in (404, 405):
+        return ""
+    return f" (asked {answer.request.url}: --base-url goes up to and including /v1, as a rule)"
 
 
 def content(response: httpx2.Response) -> object:
@@ -99,11 +116,11 @@ def content(response: httpx2.Response) -> object:
     try:
         return response.json()
     except ValueError:
-        return {"error": {"message": wire.one_line(response.text)}}
+        return {"error": {"message": one_line(response.text)}}
 
 
 def root(error: BaseException) -> str:
     """Return the root cause of an exception in one line."""
     while error.__cause__ is not None:
         error = error.__cause__
-    return wire.one_line(error) or type(error).__name__
+    return one_line(error) or type(error).__name__

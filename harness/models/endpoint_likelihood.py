@@ -11,9 +11,11 @@ import math
 from collections.abc import Mapping
 
 from harness.core import Failure, JsonObject
+from harness.disclosure import one_line
 from harness.errors import EndpointError, Transient
-from harness.http_client import Key
-from harness.models import wire
+from harness.http_client import TooLarge
+from harness.keys import Key
+from harness.models import refusals, wire
 from harness.models.endpoint import Endpoint, refusal, root
 from harness.plugins import Measure, Score
 
@@ -64,12 +66,14 @@ class EndpointLikelihood:
             if answer.is_success:
                 endpoint.heed(answer.headers)
                 return read(answer.json(), text)
+        except TooLarge as error:
+            return Failure("failed", str(error))
         except (TimeoutError, httpx2.TimeoutException) as error:
             raise Transient(f"no answer within {DEADLINE:.0f} s", throttled=True) from error
         except httpx2.TransportError as error:
             raise Transient(f"{endpoint.url}: {root(error)}") from error
         except (httpx2.HTTPError, ValueError) as error:
-            raise Transient(f"{endpoint.url}: not a completion: {wire.one_line(error)}") from error
+            raise Transient(f"{endpoint.url}: not a completion: {one_line(error)}") from error
         return refusal(endpoint, answer, None, self.name)
 
     async def close(self) -> None:
@@ -88,7 +92,7 @@ def read(answer: object, text: str) -> Score | Failure:
     if not isinstance(answer, Mapping):
         raise Transient("the reply is not a JSON object")
     if answer.get("error"):
-        return wire.classify(200, answer)
+        return refusals.classify(200, answer)
     choice = wire.first_choice(answer)
     echo = choice.get("text") if choice is not None else None
     if choice is None or not isinstance(echo, str):

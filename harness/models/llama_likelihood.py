@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from harness.core import Failure, JsonObject
-from harness.models import wire
+from harness.models import refusals, wire
 from harness.models.llama import CONTEXT, Llama
 from harness.plugins import Measure, Score
 
@@ -59,9 +59,9 @@ def forced(tokens: Sequence[int]) -> JsonObject:
 def read(answer: Mapping[str, object], tokens: Sequence[int]) -> Score | Failure:
     """Return the log-likelihood in a completion, which must be exactly ``tokens``."""
     if "error" in answer:  # a token that ends the answer stands in the middle of the text
-        return Failure("failed", str(wire.mapping(answer["error"]).get("message", answer["error"])))
+        return Failure("failed", str(refusals.mapping(answer["error"]).get("message", answer["error"])))
     choice = wire.first_choice(answer) or {}
-    steps = wire.mapping(choice.get("logprobs")).get("content")
+    steps = refusals.mapping(choice.get("logprobs")).get("content")
     if not isinstance(steps, list) or [step["id"] for step in steps] != list(tokens):
         return Failure("failed", "llama.cpp did not generate the text that the grammar allows")
     return Score(math.fsum(step["logprob"] for step in steps), len(steps))

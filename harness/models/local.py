@@ -10,7 +10,7 @@ from math import log, log1p
 
 from harness.core import Capabilities, Failure, Json, JsonObject, Reply, Request, Token
 from harness.errors import ModelError, Transient
-from harness.models import llama, wire
+from harness.models import llama, refusals, wire
 from harness.models.llama import CONTEXT, Llama
 from harness.models.llama_likelihood import LlamaLikelihood
 from harness.plugins import Model, ModelKit, ModelPlugin, Options, Scorer
@@ -118,7 +118,7 @@ def _body(request: Request) -> JsonObject:
 
 def _reply(answer: Mapping[str, object]) -> Reply | Failure:
     if "error" in answer:
-        error = wire.mapping(answer["error"])
+        error = refusals.mapping(answer["error"])
         if error.get("type") == "exceed_context_size_error":
             return Failure("too-long", str(error.get("message", "")))
         raise Transient(str(error.get("message", answer["error"])))

@@ -11,37 +11,38 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from harness.core import Capabilities, Failure, JsonObject, Message, Reply, Request
-from harness.dialect import Choices, Dialect, Wanted
+from harness.dialect import Dialect, Wanted
+from harness.disclosure import one_line
 from harness.errors import EndpointError, Transient
-from harness.http_client import Key
-from harness.models import wire
+from harness.http_client import TooLarge
+from harness.keys import Key
+from harness.models import probing, wire
 from harness.models.endpoint import Endpoint, refusal, root
 from harness.models.endpoint_likelihood import EndpointLikelihood
+from harness.models.negotiation import Negotiation
+from harness.models.parameters import SYSTEM
+from harness.models.refusals import Refused, Rejected
 from harness.models.tokenizers import server_tokens, tiktoken
-from harness.models.wire import Rejected
 from harness.plugins import BatchAccess, Model, ModelKit, ModelPlugin, Options, Scorer, Tokenizer
 
 if TYPE_CHECKING:
+    import httpx2
     import openai
 
 DEFAULT_URL = "https://api.openai.com/v1"
 HOSTS_WITH_NEW_LIMIT = ("openai.com", "azure.com")
 DEADLINE = 120.0
 CEILING = 64
-REJECTIONS = 12
-PROBE_LABELS = ("Zebra", "Quartz")
-PROBE = "Reply with the single word hello."
+REFUSED_IN_A_ROW = 5
+"""After so many refusals in a row a plain question is asked, which any endpoint answers."""
+SHOWN = 80
+"""The characters that are shown of a body that is not JSON."""
 HELLO = Message("user", "hello")
-CONSTRAINTS: Mapping[str, Sequence[Choices]] = {
-    "vllm": ("structured_outputs",),
-    "llamacpp": ("grammar",),
-    "": ("json_schema",),
-}
 
 
 class OpenAIModel(Model):
@@ -58,6 +59,7 @@ class OpenAIModel(Model):
         api_key_file: str | None = None,
         api_version: str | None = None,
         choices: Wanted = "auto",
+        omit: Sequence[str] = (),
         deadline: float = DEADLINE,
         ceiling: int = CEILING,
         identity: JsonObject | None = None,
@@ -71,14 +73,19 @@ class OpenAIModel(Model):
             "base_url": ",".join(sorted(self.urls)),
             "name": name,
             **({"api_version": api_version} if api_version else {}),
+            **({"omit": sorted(omit)} if omit else {}),
         }
-        self.dialect = Dialect(
-            token_limit=self._limit_name(), choices="unknown" if choices == "auto" else choices
+        self._omit = tuple(omit)
+        self.dialect = self._omitting(
+            Dialect(token_limit=self._limit_name(), choices="unknown" if choices == "auto" else choices)
         )
         self._key = Key(api_key_env, api_key_file, needed=base_url is None)
         self._api_version = api_version
         self._deadline = deadline
         self.endpoints: list[Endpoint] = []
+        self._settling = asyncio.Lock()
+        self._settled = False
+        self._refused, self._patience = 0, REFUSED_IN_A_ROW
 
     @property
     def facts(self) -> JsonObject:
@@ -104,26 +111,84 @@ class OpenAIModel(Model):
         """Adopt the dialect ``known`` from an earlier run, or find it out and return it for later runs."""
         self.connect()
         if known is not None:
-            self.dialect = Dialect.from_json(known)
+            self.dialect = self._omitting(Dialect.from_json(known))
             return None
-        await self._look()
+        kind = await probing.server(self.endpoints[0], self.name, self._deadline)
+        self.dialect = replace(self.dialect, server=kind)
         if self.dialect.choices == "unknown":
-            try:
-                await self._try_constraints()
-            except Transient:
-                self.dialect = replace(self.dialect, choices="unknown")
-                raise
+            await self._try_constraints()
         return self.dialect.to_json()
 
     async def answer(self, request: Request) -> Reply | Failure:
-        """Make one attempt, adapting the dialect while the endpoint rejects the form of the request."""
+        """Make one attempt, or more as long as the endpoint has answered nothing yet and rejects the form.
+
+        A refusal whose reason is unknown is a ``Failure`` of this request if the endpoint answers others.
+        """
         self.connect()
-        for _ in range(REJECTIONS):
-            try:
-                return await self._send(request, self.dialect)
-            except Rejected as error:
-                self.dialect = error.dialect
-        raise EndpointError(f"{self.name}: rejects every form of the request")
+        if not self._settled:
+            async with self._settling:  # one at a time, so that nothing is learnt twice
+                if not self._settled:
+                    return await self._settle(request)
+        try:
+            answer = await self._send(request, self.dialect, adapt=False)
+        except Refused as refused:
+            return await self._sentence(request, refused)
+        if isinstance(answer, Reply):
+            self._refused, self._patience = 0, REFUSED_IN_A_ROW
+        return answer
+
+    async def _settle(self, request: Request) -> Reply | Failure:
+        """Make as many attempts as it takes to learn the dialect; the first reply settles it."""
+        try:
+            answer = await self._negotiate(request)
+        except Refused as refused:
+            await self._control(request, refused)
+            return _own(refused)
+        self._settled = isinstance(answer, Reply)
+        return answer
+
+    async def _negotiate(self, request: Request) -> Reply | Failure:
+        negotiation = Negotiation(request, self.dialect, self._send)
+        answer = await negotiation.answer()
+        self.dialect = negotiation.dialect
+        return answer
+
+    async def _sentence(self, request: Request, refused: Refused) -> Failure:
+        """Return the failure of a refused request.
+
+        After too many in a row, raises ``refused`` unless the endpoint still answers a plain question.
+        """
+        self._refused += 1
+        if self._refused >= self._patience:
+            await self._control(request, refused)
+            self._refused, self._patience = 0, 2 * self._patience
+        return _own(refused)
+
+    async def _control(self, request: Request, refused: Refused) -> None:
+        """Ask a plain question as ``request`` was asked. Raises ``refused`` where it is not answered."""
+        plain = probing.plain(self.identity, request)
+        asked = self._send(plain, self.dialect) if self._settled else self._negotiate(plain)
+        try:
+            answer = await asked
+        except (EndpointError, Rejected):
+            raise refused from None
+        if not isinstance(answer, Reply):
+            raise refused
+
+    async def _try_constraints(self) -> None:
+        """Find a way to constrain answers.
+
+        A plain question goes first, so that an unreachable endpoint does not count as one without
+        constraints.
+        """
+        probe = probing.plain(self.identity)
+        self.dialect = replace(self.dialect, choices="none")
+        try:
+            await self._negotiate(probe)
+            self.dialect = await probing.constrained(self.dialect, probe, self._send)
+        except Transient:
+            self.dialect = replace(self.dialect, choices="unknown")
+            raise
 
     async def close(self) -> None:
         """Close the clients."""
@@ -131,74 +196,35 @@ class OpenAIModel(Model):
             await endpoint.client.close()
         self.endpoints = []
 
-    async def _send(self, request: Request, dialect: Dialect) -> Reply | Failure:
-        """Make one attempt at the least busy endpoint; the deadline starts when the request is sent."""
+    async def _send(self, request: Request, dialect: Dialect, adapt: bool = True) -> Reply | Failure:
+        """Make one attempt at the least busy endpoint; the deadline starts when the request is sent.
+
+        Raises ``Rejected`` only where it may ``adapt``.
+        """
         import httpx2
 
         now = time.monotonic()
         endpoint = min(self.endpoints, key=lambda e: (max(0.0, e.resume - now), e.busy))
+        body = wire.body(self.name, request, dialect)
         await endpoint.ready()
         endpoint.busy += 1
         try:
             async with asyncio.timeout(self._deadline):
-                answer = await endpoint.post(wire.path(dialect), wire.body(self.name, request, dialect))
-            if answer.is_success:
-                endpoint.heed(answer.headers)
-                return wire.read(answer.json())
-            return refusal(endpoint, answer, dialect, self.name)
+                answer = await endpoint.post(wire.path(dialect), body)
+            if not answer.is_success:
+                return refusal(endpoint, answer, dialect if adapt else None, self.name, body)
+            endpoint.heed(answer.headers)
+            return wire.read(_json(answer))
+        except TooLarge as error:
+            return Failure("failed", str(error))
         except (TimeoutError, httpx2.TimeoutException) as error:
             raise Transient(f"no answer within {self._deadline:.0f} s", throttled=True) from error
         except httpx2.TransportError as error:
             raise Transient(f"{endpoint.url}: {root(error)}") from error
         except (httpx2.HTTPError, ValueError, RecursionError) as error:
-            raise Transient(f"{endpoint.url}: not a chat completion: {wire.one_line(error)}") from error
+            raise Transient(f"{endpoint.url}: not a chat completion: {one_line(error)}") from error
         finally:
             endpoint.busy -= 1
-
-    async def _look(self) -> None:
-        """Identify the server by its list of models.
-
-        Raises ``EndpointError`` where the server is vLLM or llama.cpp and does not have the model.
-        """
-        import httpx2
-
-        try:
-            async with asyncio.timeout(self._deadline):
-                answer = await self.endpoints[0].get("/models")
-            models = answer.json()["data"]
-            owners = {str(m.get("owned_by", "")) for m in models}
-        except (httpx2.HTTPError, TimeoutError, ValueError, KeyError, TypeError, AttributeError):
-            return
-        server = next((kind for kind in ("vllm", "llamacpp") if kind in owners), "")
-        names = [str(m.get("id")) for m in models]
-        if server and self.name not in names:
-            raise EndpointError(f"unknown model {self.name!r}: {self.urls[0]} has {', '.join(names)}")
-        self.dialect = replace(self.dialect, server=server)
-
-    async def _try_constraints(self) -> None:
-        """Find a way to constrain answers: ask for one of two words that no unconstrained model would say.
-
-        A plain question goes first, so that an unreachable endpoint does not count as one without
-        constraints.
-        """
-        sampling = {"temperature": 0.0, "top_p": 1.0, "seed": 0, "max_tokens": 16, "logprobs": True}
-        probe = Request(self.identity, (Message("user", PROBE),), sampling, PROBE_LABELS)
-        self.dialect = replace(self.dialect, choices="none")
-        await self.answer(probe)
-        plain = self.dialect
-        for way in CONSTRAINTS[plain.server]:
-            self.dialect = replace(plain, choices=way)
-            try:
-                answer = await self.answer(probe)
-            except Transient as error:
-                if error.throttled:
-                    raise
-                continue
-            except EndpointError:
-                continue
-            if isinstance(answer, Reply) and any(label in answer.text for label in PROBE_LABELS):
-                return
-        self.dialect = plain
 
     async def _count(self, request: Request) -> int | None:
         return await server_tokens(self.urls[0], self.name, request.messages)
@@ -210,9 +236,29 @@ class OpenAIModel(Model):
             Endpoint.connect(url, self._key, connections, self._api_version) for url in self.urls
         ]
 
+    def _omitting(self, dialect: Dialect) -> Dialect:
+        """Return ``dialect`` without what the configuration omits."""
+        dropped = (*dialect.dropped, *(name for name in self._omit if name not in dialect.dropped))
+        return replace(dialect, dropped=dropped, system=dialect.system and SYSTEM not in self._omit)
+
     def _limit_name(self) -> str:
         new = any(host in url for url in self.urls for host in HOSTS_WITH_NEW_LIMIT)
         return "max_completion_tokens" if new else "max_tokens"
+
+
+def _own(refused: Refused) -> Failure:
+    """Return a refusal as the failure of its request alone."""
+    return Failure("failed", one_line(refused))
+
+
+def _json(answer: httpx2.Response) -> object:
+    """Return the JSON of a response. Raises ``ValueError`` that shows how another text begins."""
+    try:
+        body: object = answer.json()
+    except ValueError as error:
+        begins = one_line(answer.text, SHOWN)
+        raise ValueError(f"it begins with {begins!r}" if begins else "it is empty") from error
+    return body
 
 
 def _make(options: Options, kit: ModelKit) -> Model:
@@ -224,6 +270,7 @@ def _make(options: Options, kit: ModelKit) -> Model:
         api_key_file=settings.api_key_file,
         api_version=settings.api_version,
         choices=settings.choices,
+        omit=settings.omit,
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from harness import http_client
 from harness.core import Message, Request
+from harness.errors import EndpointError
 from harness.estimates import LIKELY_TOKENS_A_MESSAGE
 from harness.plugins import Tokenizer
 
@@ -22,9 +23,9 @@ async def server_tokens(base_url: str, model: str, messages: Sequence[Message]) 
     timeout = httpx2.Timeout(SECONDS, connect=CONNECT_SECONDS)
     try:
         async with http_client.asynchronous(root, timeout=timeout) as client:
-            answer = await client.post(f"{root}/tokenize", json=body)
+            answer = await http_client.ask(client, "POST", f"{root}/tokenize", body)
             counts: object = answer.json() if answer.is_success else {}
-    except (httpx2.HTTPError, ValueError):
+    except (httpx2.HTTPError, ValueError, EndpointError, http_client.TooLarge):
         return None
     match counts:
         case {"count": int(count)}:

@@ -24,6 +24,7 @@ from typing import IO, Annotated
 
 from pydantic import Field
 
+from harness import files
 from harness.core import JsonObject
 from harness.errors import ModelError
 from harness.models.supervisor import GRACE_SECONDS, Guarded
@@ -241,7 +242,8 @@ class VllmServer:
             return
         self._folder = Path(tempfile.mkdtemp(prefix="hinter-vllm-", dir=os.environ.get("TMPDIR")))
         environment["VLLM_API_KEY"] = token_urlsafe()
-        (self._folder / "key").write_text(environment["VLLM_API_KEY"], encoding="utf-8")
+        files.write(self._folder / "key", environment["VLLM_API_KEY"])
+        files.private_file(self._folder / "server.log")
         with (self._folder / "server.log").open("wb") as output:
             log.warning("starting vllm serve %s (its log: %s)", name, output.name)
             self._spawn(serve, environment, output)

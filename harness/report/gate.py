@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from harness.disclosure import visible
 from harness.numerals import chance
 from harness.report import wording
 from harness.report.finding import ALPHA, sure
@@ -163,4 +164,4 @@ def _cause(summary: Summary, rows: Sequence[ResultRow], first_reply: str | None)
 
 def _cut(reply: str) -> str:
     cut = reply if len(reply) <= SHOWN_CHARACTERS else f"{reply[:SHOWN_CHARACTERS]}…"
-    return wording.visible(cut)
+    return visible(cut)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from harness.disclosure import visible
 from harness.report import groups, incomplete, orders, results, wording
 from harness.report.cells import written
 from harness.report.summary import Summary
@@ -68,4 +69,4 @@ def table(source: Table) -> str:
 
 def escaped(text: str) -> str:
     """Return ``text`` on one line, with Markdown and HTML markup escaped."""
-    return _SPECIAL.sub(r"\\\1", wording.visible(" ".join(text.split())))
+    return _SPECIAL.sub(r"\\\1", visible(" ".join(text.split())))

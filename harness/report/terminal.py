@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from rich import table as rich_table
 from rich.console import Console
 from rich.text import Text
 
+from harness.disclosure import visible_lines
 from harness.report import groups, incomplete, results, wording
 from harness.report.cells import written
 from harness.report.summary import Summary
@@ -25,11 +27,24 @@ FEW = 8
 
 
 class Screen(Console):
-    """A console that leaves a closed pipe to the command line, which has an exit code for it."""
+    """A console that shows texts as they are, never as markup or as commands to the terminal.
+
+    It leaves a closed pipe to the command line, which has an exit code for it.
+    """
+
+    def print(self, *objects: Any, **how: Any) -> None:
+        """Print texts and tables."""
+        style = how.get("style", "")
+        super().print(*(shown(one, style) if isinstance(one, str) else one for one in objects), **how)
 
     def on_broken_pipe(self) -> None:
         """Raise the error again instead of exiting."""
         raise  # the error that rich is handling when it calls this
+
+
+def shown(text: str, style: str = "") -> Text:
+    """Return ``text`` for the terminal, its control characters escaped."""
+    return Text(visible_lines(text), style=style)
 
 
 def screen(stderr: bool = False) -> Screen:
@@ -40,16 +55,17 @@ def screen(stderr: bool = False) -> Screen:
 def drawn(table: Table, title: str, wrap: bool = True) -> rich_table.Table:
     """Return ``table`` for the terminal; without ``wrap`` its numbers stay on one line."""
     narrow = table.narrow()
-    shape = rich_table.Table(title=title, title_justify="left")
-    shape.caption = "; ".join(head.legend for head in narrow.heads if head.legend) or None
+    shape = rich_table.Table(title=shown(title), title_justify="left")
+    legends = "; ".join(head.legend for head in narrow.heads if head.legend)
+    shape.caption = shown(legends) if legends else None
     for number, head in enumerate(narrow.heads):
-        name = Text(head.brief or head.name)
+        name = shown(head.brief or head.name)
         if number:
             shape.add_column(name, justify="right", overflow="fold", no_wrap=not wrap)
         else:
             shape.add_column(name, overflow="fold")
     for row in narrow.rows:
-        shape.add_row(*(Text(written(cell, brief=True)) for cell in row))
+        shape.add_row(*(shown(written(cell, brief=True)) for cell in row))
     return shape
 
 
@@ -62,14 +78,14 @@ def show_sections(headline: str, sections: Sequence[Section], stderr: bool = Fal
         if section.table:
             console.print(drawn(_first(section.table), section.title))
         elif section.text:
-            console.print(Text(section.title, style="italic"))
+            console.print(shown(section.title, "italic"))
         if section.text:
-            console.print(section.text, markup=False)
+            console.print(section.text)
         if section.table and (left := len(section.table.rows) - len(_first(section.table).rows)):
-            console.print(f"{left:,} more rows are on the page that --out writes.", markup=False)
+            console.print(f"{left:,} more rows are on the page that --out writes.")
         for note in section.notes:
-            console.print(note, markup=False, style="dim")
-    console.print(headline, markup=False)
+            console.print(note, style="dim")
+    console.print(headline)
 
 
 def _first(table: Table) -> Table:
@@ -89,8 +105,8 @@ def show(summary: Summary, folder: Path, stderr: bool = False) -> None:
         markup=False,
     )
     for line in incomplete.missing(summary):
-        console.print(line, markup=False, style="bold")
-    console.print(wording.headline(summary), markup=False)
+        console.print(line, style="bold")
+    console.print(wording.headline(summary))
     if summary.results:
         title = f"{summary.model} on {summary.task}"
         console.print(drawn(results.table(summary.rows), title, wrap=False))
@@ -99,8 +115,8 @@ def show(summary: Summary, folder: Path, stderr: bool = False) -> None:
         if section.table and not section.page_only:
             console.print(drawn(section.table, section.title))
             if section in findings and section.text:
-                console.print(section.text, markup=False, style="dim")
+                console.print(section.text, style="dim")
     measured = wording.noise(summary) if summary.noise.repeats else ""
     for line in filter(None, [wording.chosen(summary), measured, *wording.asides(summary)]):
-        console.print(line, markup=False)
-    aside.print(f"Report: {folder / 'report.html'}", markup=False, soft_wrap=True)
+        console.print(line)
+    aside.print(f"Report: {folder / 'report.html'}", soft_wrap=True)

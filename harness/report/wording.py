@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from harness.core import UNREAD, Unread
+from harness.disclosure import visible
 from harness.numerals import count, counted, interval, listed, percent, proportion, share
 from harness.plugins import Nouns
 from harness.report import incomplete, orders
@@ -292,11 +293,3 @@ def _nothing(summary: Summary) -> str:
         )
         return f"{none} valid, so nothing was tested."
     return f"No answers to the {counted(cases.valid, case)} could be judged."
-
-
-def visible(text: str) -> str:
-    """Return ``text`` on one line, with control characters escaped."""
-    return "".join(
-        character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
-        for character in text
-    )

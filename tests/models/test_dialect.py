@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from harness.core import Failure, Message, Reply, Request
 from harness.dialect import Dialect
 from harness.errors import EndpointError, Transient
-from harness.models import wire
+from harness.models import refusals, wire
 from harness.models.openai import OpenAIModel
 from tests.servers import Answer, Endpoint, Script, completion, error, serve
 
@@ -325,8 +325,8 @@ def test_whatever_a_200_holds_it_is_a_reply_a_failure_or_transient(body: Any) ->
 
 @given(st.integers(400, 599), JSON)
 def test_whatever_an_error_holds_it_is_classified(status: int, body: Any) -> None:
-    with suppress(Transient, EndpointError, wire.Rejected):
-        assert isinstance(wire.classify(status, body, Dialect()), Failure)
+    with suppress(Transient, EndpointError, refusals.Rejected):
+        assert isinstance(refusals.classify(status, body, Dialect()), Failure)
 
 
 def test_reasoning_that_used_up_the_budget_is_a_cut_reply() -> None:

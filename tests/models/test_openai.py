@@ -23,7 +23,7 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TEST_KEY", SECRET)
 
 
-def ask(script: Script) -> tuple[Reply | Failure, Endpoint]:
+def ask(script: Script, probe: Script | None = None) -> tuple[Reply | Failure, Endpoint]:
     async def work(url: str) -> Reply | Failure:
         model = OpenAIModel("m", url, "TEST_KEY")
         try:
@@ -31,7 +31,7 @@ def ask(script: Script) -> tuple[Reply | Failure, Endpoint]:
         finally:
             await model.close()
 
-    with serve(script) as endpoint:
+    with serve(script, probe) as endpoint:
         return asyncio.run(work(endpoint.base_url)), endpoint
 
 
@@ -72,9 +72,6 @@ def test_what_cannot_succeed_for_this_request(answer: Answer, reason: str) -> No
         error(503),
         Answer(None),
         Answer({"error": {"message": "overloaded"}}),
-        completion("x", choices=None),
-        completion("x", choices=[]),
-        completion("x", choices=[{"index": 0, "finish_reason": "stop", "message": None}]),
     ],
 )
 def test_what_may_succeed_later(answer: Answer) -> None:
@@ -95,11 +92,35 @@ def test_retry_after_is_read() -> None:
         error(404, "model_not_found", "no such model"),
         error(429, "insufficient_quota"),
         error(400, "unknown_parameter"),
+        error(403, "", "you may not use this model"),
+        error(501, "", "no chat here"),
     ],
 )
 def test_what_cannot_succeed_for_any_request(answer: Answer) -> None:
     with pytest.raises(EndpointError, match="m: HTTP"):
-        ask(lambda *_: answer)
+        ask(lambda *_: answer, probe=lambda *_: answer)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        completion("x", choices=None),
+        completion("x", choices=[]),
+        completion("x", choices=[None]),
+        completion("x", choices=[{"index": 0, "finish_reason": "stop", "message": None}]),
+    ],
+)
+def test_a_reply_without_an_answer_is_the_failure_of_this_text_alone(answer: Answer) -> None:
+    failure, _ = ask(lambda *_: answer)
+    assert isinstance(failure, Failure)
+    assert failure.reason == "failed"
+    with pytest.raises(EndpointError, match="the reply has no"):
+        ask(lambda *_: answer, probe=lambda *_: answer)
+
+
+def test_a_prompt_that_a_filter_blocked_is_filtered() -> None:
+    answer, _ = ask(lambda *_: Answer({"choices": [], "promptFeedback": {"blockReason": "SAFETY"}}))
+    assert answer == Failure("filtered", "the prompt was blocked: SAFETY")
 
 
 def test_content_null_is_an_empty_answer() -> None:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import harness
 from harness.core import Failure, Message, Reply, Request
 from harness.errors import ModelError
 from harness.models import python
@@ -82,3 +86,28 @@ def test_edited_code_is_another_system(tmp_path: Path, monkeypatch: pytest.Monke
     (tmp_path / "mine_b.py").write_text("def f(text):\n    return 'b'\n")
     one, other = python.load("mine_a:f"), python.load("mine_b:f")
     assert one.identity["source"] != other.identity["source"]
+
+
+def test_the_working_folder_is_searched_last_and_what_stands_in_is_named(tmp_path: Path) -> None:
+    (tmp_path / "polars.py").write_text("raise SystemExit('the wrong one')\n", encoding="utf-8")
+    (tmp_path / "statistics.py").write_text("def mean(text): return 'x'\n", encoding="utf-8")
+    (tmp_path / "mine.py").write_text("def answer(text): return 'Positive'\n", encoding="utf-8")
+    code = (
+        "import sys; from harness.models import python\n"
+        "print(python.load('mine:answer').name); import polars; print(polars.__version__)\n"
+        "python.load('statistics:mean')"
+    )
+    root = Path(harness.__file__).parent.parent
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(root)},
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    assert done.stdout.splitlines()[0] == "python:mine:answer"
+    assert "the wrong one" not in done.stderr
+    assert len(done.stdout.splitlines()) == 2
+    assert "ModelError: python:statistics:mean: statistics is " in done.stderr
+    assert "not statistics.py of this folder: give your module another name" in done.stderr

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from harness import registry
 from harness.core import Failure, JsonObject
 from harness.errors import EndpointError, ModelError, Transient
-from harness.http_client import Key
-from harness.models import causal, endpoint_likelihood, wire
+from harness.keys import Key
+from harness.models import causal, endpoint_likelihood, refusals, wire
 from harness.models.causal import CausalLikelihood
 from harness.models.endpoint_likelihood import PROBE, EndpointLikelihood
 from harness.models.llama import Llama
@@ -285,7 +285,7 @@ def test_smollm2_says_what_its_next_word_has(smollm2: Llama) -> None:
         }
         answer = await smollm2.complete(asked)
         choice = wire.first_choice(answer) or {}
-        tokens = wire.mapping(choice.get("logprobs")).get("content")
+        tokens = refusals.mapping(choice.get("logprobs")).get("content")
         assert isinstance(tokens, list)
         top = tokens[0]["top_logprobs"]
         await smollm2.close()

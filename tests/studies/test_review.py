@@ -74,8 +74,28 @@ def test_the_order_is_by_chance_and_the_seeds() -> None:
     assert orders[0] != sorted(orders[0], key=int)
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+49 30", "-- dull", "@user fine", "\tx", "\rx"])
-def test_no_cell_is_a_formula(text: str) -> None:
+SPELLINGS = (
+    "=1+1",
+    "+49 30",
+    "-- dull",
+    "@user fine",
+    "|cmd",
+    "%x",
+    "−1",
+    "＝1+1",
+    "＋1",
+    "－1",
+    "＠SUM(1)",
+    "﹢1",
+)
+
+
+@pytest.mark.parametrize(
+    "before", ["", "\t", "\r", "\n", " ", "\u00a0", "\ufeff", "\u200b", "\u3000", "\x1f", "\r\n "]
+)
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_no_cell_is_a_formula(spelling: str, before: str) -> None:
+    text = before + spelling
     (row,) = rows(sheet.write([case("a", text=text)], lambda _: text, 0))
     assert row["text"] == row["about"] == f"'{text}"
 
@@ -83,7 +103,7 @@ def test_no_cell_is_a_formula(text: str) -> None:
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), min_size=1))
 def test_any_text_survives_the_sheet(text: str) -> None:
     (row,) = rows(sheet.write([case("a", text=text)], lambda _: "", 0))
-    assert row["text"].removeprefix("'" if text.startswith(sheet.FORMULA) else "") == text
+    assert row["text"].removeprefix("'" if sheet.is_formula(text) else "") == text
 
 
 def test_seeds_come_with_one_of_their_expansions() -> None:

@@ -16,8 +16,9 @@ from harness.audit.batching.missing import Lines, Missing, examine
 from harness.config import RunConfig
 from harness.core import Failure, Json, JsonObject, Reply, canonical
 from harness.dialect import Choices, Dialect
+from harness.disclosure import one_line
 from harness.errors import ConfigError, EndpointError, Transient
-from harness.models import wire
+from harness.models import refusals, wire
 
 NOT_EXECUTED = 0
 """Stands for the HTTP status of a request that no server saw."""
@@ -117,13 +118,13 @@ def meaning(
         if status is not None and status < 300:
             return wire.read(answer), None
         fault = {"message": "neither a response nor an error"} if answer is None else answer
-        return wire.classify(status or NOT_EXECUTED, fault, dialect), None
-    except wire.Rejected as error:
+        return refusals.classify(status or NOT_EXECUTED, fault, dialect), None
+    except refusals.Rejected as error:
         return Failure("failed", f"must be asked in another way: {error}"), error.dialect.to_json()
     except (Transient, EndpointError) as error:
         return Failure("failed", str(error).removeprefix(f"HTTP {NOT_EXECUTED}: ")), None
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        return Failure("failed", f"not a chat completion: {wire.one_line(error)}"), None
+        return Failure("failed", f"not a chat completion: {one_line(error)}"), None
 
 
 async def configured_dialect(audit: Audit, cache: ResponseCache) -> Dialect:

@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Literal, TypeVar, cast
 
 from harness import files
 from harness.answering.batch_files import LINES_A_FILE
+from harness.disclosure import one_line, redacted_bytes
 from harness.errors import EndpointError, RunError, Transient
-from harness.models import wire
+from harness.models import refusals
 from harness.retrying import PATIENT, Policy, retry_after
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ class Ledger:
 
     def save(self) -> None:
         """Write the file."""
-        self.files.mkdir(parents=True, exist_ok=True)
+        files.private_folder(self.files)
         data = {"schema": 1, "writing": self.writing, "jobs": [asdict(job) for job in self.jobs]}
         files.write(self._path, json.dumps(data, indent=1))
 
@@ -106,7 +107,8 @@ def only_one(folder: Path) -> Iterator[None]:
 
     Raises ``RunError`` if another process holds them.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    files.private_folder(folder)
+    files.private_file(folder / "batch.lock")
     with closing(sqlite3.connect(folder / "batch.lock", timeout=0, isolation_level=None)) as lock:
         try:
             lock.execute("BEGIN EXCLUSIVE")
@@ -136,7 +138,6 @@ class BatchApi:
 
     def __init__(self, client: AsyncOpenAI, name: str, ledger: Ledger, pace: Pace) -> None:
         self._client = client.with_options(timeout=DEADLINE)
-        self._key: str = client.api_key
         self._name = name
         self._ledger = ledger
         self._pace = pace
@@ -236,8 +237,8 @@ class BatchApi:
                 unfinished_line = b""
                 async for chunk in answer.iter_bytes():
                     *lines, unfinished_line = (unfinished_line + chunk).split(b"\n")
-                    file.writelines(self._redact(line) + b"\n" for line in lines)
-                file.write(self._redact(unfinished_line))
+                    file.writelines(redacted_bytes(line) + b"\n" for line in lines)
+                file.write(redacted_bytes(unfinished_line))
 
     async def _steady(self, step: Callable[[], Awaitable[T]]) -> T:
         """Take one step, retried as long as that may help. Raises ``EndpointError``."""
@@ -251,7 +252,7 @@ class BatchApi:
             except openai.APIStatusError as error:
                 raise self._judged(error) from None
             except (openai.OpenAIError, httpx2.HTTPError, ValueError) as error:
-                raise Transient(self._hide(wire.one_line(error) or type(error).__name__)) from None
+                raise Transient(one_line(error) or type(error).__name__) from None
 
         try:
             return await self._pace.policy.retrying()(attempt)
@@ -264,30 +265,24 @@ class BatchApi:
 
         after = retry_after(error.response.headers)
         try:
-            message = wire.classify(error.status_code, content(error.response), None, after).message
+            message = refusals.classify(error.status_code, content(error.response), None, after).message
         except Transient as transient:
-            return Transient(self._hide(str(transient)), transient.retry_after, transient.throttled)
+            return Transient(str(transient), transient.retry_after, transient.throttled)
         except EndpointError as terminal:
             message = str(terminal)
-        return EndpointError(f"{self._name}: batch API: {self._hide(message)}")
+        return EndpointError(f"{self._name}: batch API: {message}")
 
     def _reason(self, batch: Batch) -> str:
         """Return the provider's first reason why a job failed, and the number of others."""
         errors = getattr(getattr(batch, "errors", None), "data", None) or []
         messages = [f"{e.message or e.code}" + (f" (line {e.line})" if e.line else "") for e in errors]
         more = f", and {len(messages) - 1} more" if len(messages) > 1 else ""
-        return self._hide(wire.one_line(messages[0]) + more) if messages else ""
+        return one_line(messages[0]) + more if messages else ""
 
     def _progress(self, job: Job, batch: Batch) -> str:
         counts = getattr(batch, "request_counts", None)
         finished = (getattr(counts, "completed", 0) or 0) + (getattr(counts, "failed", 0) or 0)
         return f"batch job {job.id}: {batch.status}, {finished} of {job.requests} requests"
-
-    def _hide(self, text: str) -> str:
-        return text.replace(self._key, "…") if self._key != "none" else text
-
-    def _redact(self, text: bytes) -> bytes:
-        return text.replace(self._key.encode(), "…".encode()) if self._key != "none" else text
 
 
 def _checked(answer: T) -> T:

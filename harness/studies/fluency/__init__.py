@@ -165,5 +165,5 @@ class Asking:
         self._losses.answered()
         return score
 
-    def _count(self) -> None:
+    def _count(self, seconds: float) -> None:
         self.retried += 1

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from harness import http_client
 from harness.core import Failure, JsonObject
+from harness.disclosure import one_line
 from harness.errors import EndpointError, Transient
 from harness.models.endpoint import root
 from harness.models.endpoint_likelihood import CONCURRENCY, DEADLINE, PROBE
-from harness.models.wire import THROTTLED_STATUS, TRANSIENT_STATUS, one_line
+from harness.models.refusals import THROTTLED_STATUS, TRANSIENT_STATUS
 from harness.plugins import Measure, Score
 from harness.retrying import retry_after
 

@@ -8,6 +8,7 @@ answered.
 from __future__ import annotations
 
 import csv
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -20,7 +21,7 @@ from harness.errors import DocumentError
 COLUMNS = ("id", "text", "about", "label", "relevance", "fluency", "remarks")
 TO_FILL = ("label", "relevance", "fluency")
 SCALE = range(1, 6)
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+FORMULA = frozenset("=+-@−|%")
 DELIMITERS = ",;\t"
 ENCODING = "utf-8-sig"  # spreadsheets recognise UTF-8 by its byte order mark
 
@@ -131,4 +132,15 @@ def _place(case: Case, seed: int) -> bytes:
 
 def _harmless(cell: str) -> str:
     """Return ``cell`` so that no spreadsheet takes it for a formula."""
-    return f"'{cell}" if cell.startswith(FORMULA) else cell
+    return f"'{cell}" if is_formula(cell) else cell
+
+
+def is_formula(cell: str) -> bool:
+    """Return whether a spreadsheet could take ``cell`` for a formula, in any spelling.
+
+    Programs skip what does not print, and some read full-width signs and the like as the plain ones.
+    """
+    if cell.startswith(("\t", "\r", "\n")):
+        return True
+    seen = (mark for mark in cell if not mark.isspace() and unicodedata.category(mark) not in ("Cc", "Cf"))
+    return unicodedata.normalize("NFKC", next(seen, ""))[:1] in FORMULA
