@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 import os
 import signal
 import sys
@@ -27,7 +26,6 @@ REFRESH_SECONDS = 0.25
 
 def audit(config: RunConfig, overwrite: bool, quiet: bool) -> pipeline.Finished:
     """Run ``pipeline.audit`` with progress on standard error, unless ``quiet``."""
-    logging.basicConfig(level=logging.WARNING, format="hinter: %(message)s", stream=sys.stderr)
     return stoppable(_audit(config, overwrite, quiet), "answered")
 
 

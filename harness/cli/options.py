@@ -5,6 +5,8 @@ A field that several suites share is a single option, which is passed to the cho
 
 from __future__ import annotations
 
+import logging
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import UnionType
@@ -117,6 +119,11 @@ class Configured(click.Command):
         of_suites = _of_plugins("suite", suites, taken, self.faults)
         of_models = _of_plugins("model", models, taken, self.faults)
         self.params += [Setting(option) for option in (*general, *of_suites, *of_models)]
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command, with warnings as lines on standard error."""
+        logging.basicConfig(level=logging.WARNING, format="hinter: %(message)s", stream=sys.stderr)
+        return super().invoke(ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options under their headings, with the command's own options second."""
