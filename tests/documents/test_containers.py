@@ -151,8 +151,8 @@ def workbook(path: Path, *sheets: Sequence[Sequence[str]]) -> Path:
     with zipfile.ZipFile(path, "w") as book:
         book.writestr(
             "[Content_Types].xml",
-            f'<Types xmlns="http://{office}/package/2006/content-types"><Default Extension="rels" ContentType='
-            '"application/vnd.openxmlformats-package.relationships+xml"/>'
+            f'<Types xmlns="http://{office}/package/2006/content-types"><Default Extension="rels" '
+            'ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
             f'<Override PartName="/xl/workbook.xml" ContentType="{kind}.sheet.main+xml"/></Types>',
         )
         relation = f"http://{office}/officeDocument/2006/relationships"
@@ -206,7 +206,7 @@ def test_cells_of_numbers_are_labels_and_other_sheets_are_named(tmp_path: Path) 
 def test_zstandard_is_read_and_a_cut_file_is_a_fault(tmp_path: Path) -> None:
     name = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
     zstd = pytest.importorskip(name, reason="the extra [files] is not installed")
-    content = zstd.compress("text\n" + "".join(f"number {n}\r\n" for n in range(20_000)))
+    content = zstd.compress(("text\n" + "".join(f"number {n}\r\n" for n in range(20_000))).encode())
     assert len(load(written(tmp_path, "d.csv.zst", content))) == 20_000
     with pytest.raises(DocumentError, match=r"d\.csv\.zst: .*end"):
         load(written(tmp_path, "d.csv.zst", content[:-9]))
