@@ -17,7 +17,7 @@ DOOR = "harness"
 
 FLOORS = (
     # Records, errors, figures: they import nothing of ours.
-    ("blocks", "columns", "core", "errors", "progress", "sections", "settings", "statistics"),
+    ("blocks", "columns", "core", "errors", "progress", "sections", "settings", "spreadsheets", "statistics"),
     # The ground: files and logs, retries, numbers in words, estimates.
     ("estimates", "files", "numerals", "retrying"),
     ("run_log", "tables"),

@@ -74,7 +74,9 @@ def test_the_order_is_by_chance_and_the_seeds() -> None:
     assert orders[0] != sorted(orders[0], key=int)
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+49 30", "-- dull", "@user fine", "\tx", "\rx"])
+@pytest.mark.parametrize(
+    "text", ["=1+1", "+49 30", "-- dull", "@user", "\tx", "\rx", "\n=1", " =1", "＝1", "\u200b=1"]
+)
 def test_no_cell_is_a_formula(text: str) -> None:
     (row,) = rows(sheet.write([case("a", text=text)], lambda _: text, 0))
     assert row["text"] == row["about"] == f"'{text}"
@@ -83,7 +85,7 @@ def test_no_cell_is_a_formula(text: str) -> None:
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), min_size=1))
 def test_any_text_survives_the_sheet(text: str) -> None:
     (row,) = rows(sheet.write([case("a", text=text)], lambda _: "", 0))
-    assert row["text"].removeprefix("'" if text.startswith(sheet.FORMULA) else "") == text
+    assert row["text"] in (text, f"'{text}")
 
 
 def test_seeds_come_with_one_of_their_expansions() -> None:

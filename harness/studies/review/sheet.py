@@ -16,11 +16,11 @@ from pathlib import Path
 
 from harness.core import Case
 from harness.errors import DocumentError
+from harness.spreadsheets import disarmed
 
 COLUMNS = ("id", "text", "about", "label", "relevance", "fluency", "remarks")
 TO_FILL = ("label", "relevance", "fluency")
 SCALE = range(1, 6)
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
 DELIMITERS = ",;\t"
 ENCODING = "utf-8-sig"  # spreadsheets recognise UTF-8 by its byte order mark
 
@@ -53,7 +53,7 @@ def write(cases: Iterable[Case], about: Callable[[Case], str], seed: int) -> str
     writer.writerow(COLUMNS)
     for case in sorted(cases, key=lambda case: _place(case, seed)):
         cells = (opaque(case.id), case.text, about(case))
-        writer.writerow([*map(_harmless, cells), *("" for _ in COLUMNS[len(cells) :])])
+        writer.writerow([*map(disarmed, cells), *("" for _ in COLUMNS[len(cells) :])])
     return out.getvalue()
 
 
@@ -127,8 +127,3 @@ def _score(cell: str, column: str, place: str) -> int | None:
 
 def _place(case: Case, seed: int) -> bytes:
     return sha256(f"{seed}/{case.id}".encode("utf-8", "surrogatepass")).digest()
-
-
-def _harmless(cell: str) -> str:
-    """Return ``cell`` so that no spreadsheet takes it for a formula."""
-    return f"'{cell}" if cell.startswith(FORMULA) else cell
