@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import unicodedata
 
-FORMULA = frozenset("=+-@")
-CONTROL = ("\t", "\r")
+FORMULA = frozenset("=+-@−|%")
+CONTROL = ("\t", "\r", "\n")
 
 
 def disarmed(cell: str) -> str:
-    """Return ``cell`` so that no spreadsheet takes it for a formula: after an apostrophe, if it needs one.
+    """Return ``cell`` so that no spreadsheet takes it for a formula: after an apostrophe, if it needs one."""
+    return f"'{cell}" if is_formula(cell) else cell
 
-    White space and invisible characters at its start, and full-width signs, do not hide a formula.
+
+def is_formula(cell: str) -> bool:
+    """Return whether a spreadsheet could take ``cell`` for a formula, in any spelling.
+
+    Programs skip what does not print, and some read full-width signs and the like as the plain ones.
     """
-    first = next((sign for sign in cell if sign.isprintable() and not sign.isspace()), "")
-    formula = unicodedata.normalize("NFKC", first) in FORMULA or cell.startswith(CONTROL)
-    return f"'{cell}" if formula else cell
+    seen = (sign for sign in cell if not sign.isspace() and unicodedata.category(sign) not in ("Cc", "Cf"))
+    return cell.startswith(CONTROL) or unicodedata.normalize("NFKC", next(seen, ""))[:1] in FORMULA

@@ -43,7 +43,7 @@ def drawn(table: Table, title: str, room: int) -> rich_table.Table:
     heads = [head.brief or head.name for head in narrow.heads]
     rows = [[written(cell, brief=True) for cell in row] for row in narrow.rows]
     widths = fitting.fitted(heads, rows, room)
-    left_out = [f"{name}: no room here" for name in heads[len(widths) :]]
+    left_out = [f"No room for: {', '.join(heads[len(widths) :])}"] if len(widths) < len(heads) else []
     legends = [head.legend for head in narrow.heads[: len(widths)] if head.legend]
     shape = rich_table.Table(title=title, title_justify="left")
     shape.caption = "; ".join([*legends, *left_out]) or None
