@@ -122,8 +122,14 @@ class Configured(click.Command):
 
     def invoke(self, ctx: click.Context) -> object:
         """Run the command, with warnings as lines on standard error."""
-        logging.basicConfig(level=logging.WARNING, format="hinter: %(message)s", stream=sys.stderr)
-        return super().invoke(ctx)
+        lines = logging.StreamHandler(sys.stderr)
+        lines.setLevel(logging.WARNING)
+        lines.setFormatter(logging.Formatter("hinter: %(message)s"))
+        logging.getLogger().addHandler(lines)
+        try:
+            return super().invoke(ctx)
+        finally:
+            logging.getLogger().removeHandler(lines)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options under their headings, with the command's own options second."""
