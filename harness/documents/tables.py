@@ -49,7 +49,7 @@ def rows(path: Path, name: str, expected: Expected, note: Note) -> Iterator[Row]
     The separator is the one under which the first line names a text column; that of the suffix comes first.
     """
     csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
-    head = [line for line in islice(streams.lines(path, name), HEADER_LINES) if line.strip()]
+    head = [line for line in islice(_lines(path, name), HEADER_LINES) if line.strip()]
     if not head:
         raise DocumentError(f"{name}: the file is empty")
     separator = _separator(head, ".tsv" in path.suffixes, expected)
@@ -87,6 +87,15 @@ def named(
         yield dict(zip(columns, fields, strict=True))
 
 
+def _lines(path: Path, name: str) -> Iterator[str]:
+    """Yield the lines of a table, without the ``sep=;`` that Excel writes and reads above a header."""
+    lines = streams.lines(path, name)
+    first = next(lines, "")
+    if not first.lower().startswith("sep="):
+        yield first
+    yield from lines
+
+
 def _separator(head: Sequence[str], tabs_first: bool, expected: Expected) -> str:
     order = sorted(SEPARATORS, key=lambda separator: separator == "\t", reverse=True)
     order = order if tabs_first else list(SEPARATORS)
@@ -106,7 +115,7 @@ def _records(
     path: Path, name: str, separator: str, quoting: Quoting, spaced: bool
 ) -> Iterator[Sequence[str]]:
     reader = csv.reader(
-        streams.lines(path, name),
+        _lines(path, name),
         delimiter=separator,
         quoting=quoting,
         skipinitialspace=spaced,
@@ -129,14 +138,14 @@ def _quoting(path: Path, name: str, note: Note) -> Quoting:
     """
     try:
         widths, odd = set(), 0
-        for record in csv.reader(streams.lines(path, name), delimiter="\t", strict=True):
+        for record in csv.reader(_lines(path, name), delimiter="\t", strict=True):
             if record:
                 widths.add(len(record))
                 odd += any("\t" in field and "\n" in field for field in record)
     except csv.Error:
         return csv.QUOTE_NONE
     if len(widths) > 1:
-        plain = {line.count("\t") for line in streams.lines(path, name) if line.strip("\r\n")}
+        plain = {line.count("\t") for line in _lines(path, name) if line.strip("\r\n")}
         return csv.QUOTE_NONE if len(plain) == 1 else csv.QUOTE_MINIMAL
     if odd:
         note(f"{name}: {odd} quoted fields hold tabs and line breaks: each is read as one field, not as rows")

@@ -19,6 +19,7 @@ def test_what_is_left_out_is_said_and_stands_in_the_summary_and_the_log(tmp_path
     notes = ["data: left out, as no data files: README.md", "1 of 2 rows are left out: not for task 'sst2'"]
     assert done.returncode == 0, done.stderr
     assert done.stderr.splitlines()[:2] == [f"hinter: {note}" for note in notes]
+    assert "1 row left out" in " ".join(done.stderr.split())
     summary = json.loads((tmp_path / "run" / "summary.json").read_text())
     assert (summary["documents"]["left_out"], summary["documents"]["notes"]) == (1, notes)
     log = (tmp_path / "run" / "run.log").read_text()

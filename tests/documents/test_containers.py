@@ -265,6 +265,11 @@ def test_a_space_after_each_separator_is_no_part_of_the_fields(tmp_path: Path) -
     ]
 
 
+def test_the_separator_that_excel_writes_above_the_header_is_no_header(tmp_path: Path) -> None:
+    path = written(tmp_path, "d.csv", "sep=;\r\ntext;label\r\nGood, very;1\r\n")
+    assert load(path) == [Document("1", "Good, very", frozenset(["Positive"]))]
+
+
 def test_a_line_break_in_a_quoted_field_of_tab_separated_text(tmp_path: Path) -> None:
     path = written(tmp_path, "d.tsv", 'text\n"line one\nline two"\nother\n')
     assert [document.text for document in load(path)] == ["line one\nline two", "other"]
