@@ -318,12 +318,25 @@ class Capabilities:
     chat: bool = True
 
 
+@dataclass
+class Intake:
+    """What was noticed while texts were read: how many rows a task left out, and ``notes`` for the user."""
+
+    left_out: int = 0
+    notes: list[str] = field(default_factory=list)
+
+    def note(self, text: str) -> None:
+        """Add a note, once."""
+        if text not in self.notes:
+            self.notes.append(text)
+
+
 @dataclass(frozen=True, slots=True)
 class DocumentOptions:
     """The source of documents: keys of ``[documents]`` in a configuration.
 
     Either a ``path``, or a ``dataset`` on the Hugging Face hub (or in a local folder) with the ``name`` of
-    its configuration, its ``split`` and its ``revision``.
+    its configuration, its ``split`` and its ``revision``. ``intake`` hears what is noticed on reading them.
     """
 
     path: str | None = None
@@ -334,6 +347,7 @@ class DocumentOptions:
     name: str | None = None
     split: str | None = None
     revision: str | None = None
+    intake: Intake = field(default_factory=Intake, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

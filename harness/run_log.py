@@ -10,7 +10,7 @@ import logging
 import os
 import tempfile
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -62,8 +62,9 @@ class RunLog(logging.Handler):
 
 
 @contextmanager
-def logged(folder: Path, settings: str) -> Iterator[RunLog]:
-    """Log the run in the block to ``run.log`` in ``folder``, which must exist; ``settings`` is one line.
+def logged(folder: Path, settings: str, notes: Sequence[str] = ()) -> Iterator[RunLog]:
+    """Log the run in the block to ``run.log`` in ``folder``, which must exist; ``settings`` is one line,
+    and so is each of the ``notes`` that follow it.
 
     An error that ends the block is logged. One that is not a ``HarnessError`` is logged with its traceback,
     and the exception gets a note that says where that is.
@@ -72,7 +73,8 @@ def logged(folder: Path, settings: str) -> Iterator[RunLog]:
     logger = logging.getLogger("harness")
     token = _running.set(log.path)
     logger.addHandler(log)
-    log.line(f"started: {settings}")
+    for line in (f"started: {settings}", *notes):
+        log.line(line)
     try:
         yield log
     except HarnessError as error:

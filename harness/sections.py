@@ -78,7 +78,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A value with its interval (None: unknown); ``kind`` is 0 or 1 and selects the colour."""
+    """A value with its interval (None: unknown); ``kind`` selects one of six colours."""
 
     name: str
     value: float

@@ -196,7 +196,7 @@ class Documents(Options):
     """``[documents]``: the source of the texts; without path and dataset, the task's bundled sample."""
 
     path: Annotated[str | None, Flag("--data")] = Field(
-        default=None, description="Texts: a CSV, TSV, JSONL or Parquet file, or a folder of them."
+        default=None, description="Texts: a CSV, TSV, JSON, Parquet or Excel file, a folder of them, or -."
     )
     dataset: str | None = Field(
         default=None, description="Texts: a dataset on the Hugging Face hub, or a local copy of one."

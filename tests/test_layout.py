@@ -17,7 +17,18 @@ DOOR = "harness"
 
 FLOORS = (
     # Records, errors, figures: they import nothing of ours.
-    ("blocks", "columns", "core", "disclosure", "errors", "progress", "sections", "settings", "statistics"),
+    (
+        "blocks",
+        "columns",
+        "core",
+        "disclosure",
+        "errors",
+        "progress",
+        "sections",
+        "settings",
+        "spreadsheets",
+        "statistics",
+    ),
     # The ground: files and logs, retries, numbers in words, estimates.
     ("estimates", "files", "numerals", "replies", "retrying"),
     ("run_log", "tables"),

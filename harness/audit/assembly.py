@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -32,13 +33,15 @@ from harness.plugins import Controls, Kit, Model, Parser, Suite
 
 LANGUAGE = "en"
 
+log = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True)
 class Audit:
     """Everything a run needs.
 
     ``total`` is the number of documents, all of which have been read once; ``too_long`` of them are
-    shortened.
+    shortened. Besides, ``left_out`` rows were no part of the task. ``notes`` are those of ``Intake``.
     """
 
     config: RunConfig
@@ -49,6 +52,8 @@ class Audit:
     options: DocumentOptions
     total: int
     too_long: int
+    left_out: int
+    notes: tuple[str, ...]
     shortener: Shortener
     identity: JsonObject
 
@@ -185,6 +190,12 @@ def assemble(config: RunConfig) -> Audit:
     for document in () if suite.makes_texts else task.documents(options):
         total += 1
         too_long += not shortener.fits(document)
+    left_out = options.intake.left_out
+    if left_out:
+        options.intake.note(f"{left_out} of {total + left_out} rows are left out: not for task {task.name!r}")
+    notes = tuple(options.intake.notes)
+    for note in notes:
+        log.warning("%s", note)
     return Audit(
         config=config,
         task=task,
@@ -194,6 +205,8 @@ def assemble(config: RunConfig) -> Audit:
         options=options,
         total=total,
         too_long=too_long,
+        left_out=left_out,
+        notes=notes,
         shortener=shortener,
         identity={
             **config.identity(),

@@ -129,7 +129,7 @@ async def audit(config: RunConfig, watch: Watcher = lambda _: None, overwrite: b
     """
     assembled = await asyncio.to_thread(assemble, config)
     assembled.folder.open(assembled.resolved, assembled.identity, overwrite)
-    with run_log.logged(assembled.folder.path, assembled.about) as journal:
+    with run_log.logged(assembled.folder.path, assembled.about, assembled.notes) as journal:
         finished = await _audited(assembled, watch)
         journal.line(f"ended: {finished.summary.status}, {finished.summary.requests.model_dump_json()}")
     return finished
@@ -247,7 +247,7 @@ async def generate(
             raise asyncio.CancelledError
         watch(done, total)
 
-    with run_log.logged(audit.folder.path, audit.about) as journal:
+    with run_log.logged(audit.folder.path, audit.about, audit.notes) as journal:
         try:
             await asyncio.to_thread(engine, audit, audit.folder, config.workers, tell)
         finally:
@@ -297,6 +297,8 @@ def _conclude(audit: Audit, folder: RunFolder, progress: RunState, status: Endin
             parser=str(audit.suite.identity.get("parser", "none")),
             documents=audit.total,
             shortened=audit.too_long,
+            left_out=audit.left_out,
+            notes=audit.notes,
             nouns=audit.suite.nouns,
             settings={**audit.suite.settings, **_adaptive(progress.exploration, config)},
             repeats=config.repeats,

@@ -17,6 +17,7 @@ COMMANDS = {
     "generate": "Generate and write the cases of a run, then stop.",
     "check": "Show every version of one text and its answer, side by side.",
     "report": "Render the report of a run again.",
+    "flips": "Print all flips of a run, with both texts and both answers.",
     "explain": "Explain which words make the answers of a run change.",
     "compare": "Compare two or more runs, or score files, side by side.",
     "fluency": "Measure how fluent the originals and mutants of a run are.",

@@ -98,6 +98,8 @@ def _reference(path: str, text_column: str | None, limit: int, seed: int) -> lis
 
     options = DocumentOptions(path=path, text_column=text_column)
     texts = [document.text for document in documents.read(options, (), adapt=_unlabelled)]
+    for note in options.intake.notes:
+        click.echo(f"hinter: {note}", err=True)
     return random.Random(seed).sample(texts, min(limit, len(texts)))
 
 

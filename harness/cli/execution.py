@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 import os
 import signal
 import sys
@@ -18,7 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from harness.audit import pipeline
 from harness.config import RunConfig
-from harness.disclosure import redacted, visible, visible_lines
+from harness.disclosure import visible
 
 Result = TypeVar("Result")
 
@@ -28,19 +27,8 @@ LONG_SECONDS = 5.0
 """The wait from which on it is told."""
 
 
-class _Shown(logging.Formatter):
-    """Formats a record without secrets and control characters."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        """Return the record as lines that are fit to be shown."""
-        return visible_lines(redacted(super().format(record)))
-
-
 def audit(config: RunConfig, overwrite: bool, quiet: bool) -> pipeline.Finished:
     """Run ``pipeline.audit`` with progress on standard error, unless ``quiet``."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_Shown("hinter: %(message)s"))
-    logging.basicConfig(level=logging.WARNING, handlers=[handler])
     return stoppable(_audit(config, overwrite, quiet), "answered")
 
 

@@ -5,6 +5,8 @@ A field that several suites share is a single option, which is passed to the cho
 
 from __future__ import annotations
 
+import logging
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import UnionType
@@ -16,6 +18,7 @@ from pydantic.fields import FieldInfo
 
 from harness import registry
 from harness.config import RunConfig
+from harness.disclosure import redacted, visible_lines
 from harness.settings import (
     BudgetLimits,
     Controls,
@@ -56,6 +59,14 @@ SECTIONS: Mapping[str, type[Options]] = {
     "budget": BudgetLimits,
     "control": Controls,
 }
+
+
+class _Shown(logging.Formatter):
+    """Formats a record without secrets and control characters."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the record as lines that are fit to be shown."""
+        return visible_lines(redacted(super().format(record)))
 
 
 @dataclass
@@ -117,6 +128,17 @@ class Configured(click.Command):
         of_suites = _of_plugins("suite", suites, taken, self.faults)
         of_models = _of_plugins("model", models, taken, self.faults)
         self.params += [Setting(option) for option in (*general, *of_suites, *of_models)]
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command, with warnings as lines on standard error."""
+        lines = logging.StreamHandler(sys.stderr)
+        lines.setLevel(logging.WARNING)
+        lines.setFormatter(_Shown("hinter: %(message)s"))
+        logging.getLogger().addHandler(lines)
+        try:
+            return super().invoke(ctx)
+        finally:
+            logging.getLogger().removeHandler(lines)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options under their headings, with the command's own options second."""

@@ -1,49 +1,43 @@
-"""Documents from files (CSV, TSV, JSON lines, Parquet, or a folder of these) and Hugging Face data sets.
+"""Documents from files (tables, JSON, Parquet, Excel, or a folder of these) and Hugging Face data sets.
 
 A fault in a row is a ``DocumentError`` that names the file and the row (1 is the first data row).
 """
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from itertools import islice
-from math import isnan
 from pathlib import Path
 
 from harness.core import Document, DocumentOptions, canonical
 from harness.documents import hub
-from harness.documents.rows import SUFFIXES, Row
-from harness.documents.rows import rows as file_rows
+from harness.documents.gold import Gold
+from harness.documents.rows import Row, rows
+from harness.documents.sources import sources
+from harness.documents.tables import Expected, folded
 from harness.errors import DocumentError
 from harness.files import DATA, read_toml
 
-__all__ = ["Row", "digest", "files", "label_names", "read", "sample"]
+__all__ = ["Row", "digest", "label_names", "read", "sample"]
 
 TEXT_COLUMNS = ("text", "review", "sentence", "content")
 LABEL_COLUMNS = ("label", "labels", "sentiment", "polarity")
+SCORE_COLUMN = "score"
 ID_COLUMN = "id"
-
-Spellings = Mapping[str, str]
+OURS = frozenset([*TEXT_COLUMNS, *LABEL_COLUMNS, SCORE_COLUMN, ID_COLUMN])
 
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """The layout of a task's rows: the arguments of ``read``, prepared.
-
-    ``spellings`` maps lower-case spellings to labels.
-    """
+    """The layout of a task's rows: the arguments of ``read``, prepared."""
 
     options: DocumentOptions
-    labels: tuple[str, ...]
-    spellings: Spellings
+    gold: Gold
     clean: Callable[[str], str]
     adapt: Callable[[Row], Row | None]
-    multi_label: bool
     paragraphs: bool
 
 
@@ -71,7 +65,7 @@ def read(
     """
     spellings = {str(place): label for place, label in enumerate(labels)} if numbered else {}
     spellings |= dict(aliases or {}) | {label.lower(): label for label in labels}
-    layout = _Layout(options, tuple(labels), spellings, clean, adapt, multi_label, paragraphs)
+    layout = _Layout(options, Gold(tuple(labels), spellings, multi_label), clean, adapt, paragraphs)
     return islice(_documents(layout), options.limit)
 
 
@@ -86,23 +80,6 @@ def label_names(name: str, key: str = "names") -> tuple[str, ...]:
     return tuple(read_toml(DATA / "labels.toml", DocumentError)[name][key])
 
 
-def files(path: str | Path | None) -> list[Path]:
-    """Return the data files at ``path``, a file or a folder. Raises ``DocumentError``."""
-    if path is None:
-        raise DocumentError("no texts to read: use --data FILE")
-    path = Path(path)
-    if path.is_dir():
-        data_files = sorted(p for p in path.iterdir() if p.suffix.lower() in SUFFIXES)
-        if not data_files:
-            raise DocumentError(f"{path}: no {', '.join(SUFFIXES)} file in this folder")
-        return data_files
-    if not path.exists():
-        raise DocumentError(f"{path}: no such file")
-    if path.suffix.lower() not in SUFFIXES:
-        raise DocumentError(f"{path}: unknown kind of file: use {', '.join(SUFFIXES)}")
-    return [path]
-
-
 def digest(options: DocumentOptions) -> str:
     """Return a SHA-256 of the data files, so that a run can tell when its texts have changed.
 
@@ -113,7 +90,7 @@ def digest(options: DocumentOptions) -> str:
         total.update(canonical((options.dataset, options.name, options.split, options.revision)).encode())
         paths = sorted(path for path in Path(options.dataset).rglob("*") if path.is_file())
     else:
-        paths = files(options.path)
+        paths = [source.path for source in sources(options.path, options.intake.note)]
     for file in paths:
         with file.open("rb") as stream:
             while block := stream.read(1 << 20):
@@ -124,15 +101,14 @@ def digest(options: DocumentOptions) -> str:
 def _documents(layout: _Layout) -> Iterator[Document]:
     options = layout.options
     if options.dataset is not None:
-        yield from _source(hub.rows(options, layout.labels), layout, hub.title(options), "", set())
+        yield from _source(hub.rows(options, layout.gold.labels), layout, hub.title(options), "", set())
         return
-    paths, seen = files(options.path), set[str]()
-    several = len(paths) > 1
-    short = len({path.stem for path in paths}) == len(paths)
-    for path in paths:
-        rows = file_rows(path, layout.spellings, options.text_column, TEXT_COLUMNS)
-        prefix = f"{path.stem if short else path.name}:" if several else ""
-        yield from _source(rows, layout, str(path), prefix, seen)
+    seen = set[str]()
+    columns = {folded(name) for name in (*TEXT_COLUMNS, options.text_column) if name}
+    note = options.intake.note
+    for file in sources(options.path, note):
+        of_file = rows(file.path, file.name, Expected(layout.gold.spellings, columns), note)
+        yield from _source(of_file, layout, file.name, file.prefix, seen)
 
 
 def _source(
@@ -141,8 +117,9 @@ def _source(
     """Yield the documents of one file or data set; ``seen`` collects the ids."""
     number = 0
     for number, published in enumerate(rows, 1):
-        row = layout.adapt(published)
+        row = layout.adapt(_ours(published, f"{source}: row {number}"))
         if row is None:
+            layout.options.intake.left_out += 1
             continue
         document = _document(row, layout, source, number, prefix)
         if document.id in seen:
@@ -155,6 +132,17 @@ def _source(
         raise DocumentError(f"{source}: no rows")
 
 
+def _ours(row: Row, where: str) -> Row:
+    """Return ``row`` with the usual columns by their usual names, whatever their case and white space."""
+    odd = {name: usual for name in row if name not in OURS and (usual := folded(name)) in OURS}
+    if not odd:
+        return row
+    names = [odd.get(name, name) for name in row]
+    if len(set(names)) < len(names):
+        raise DocumentError(f"{where}: two columns of one name: {', '.join(row)}")
+    return dict(zip(names, row.values(), strict=True))
+
+
 def _document(row: Row, layout: _Layout, source: str, number: int, prefix: str) -> Document:
     where, options = f"{source}: row {number}", layout.options
     text_column = _column(row, options.text_column, TEXT_COLUMNS, source)
@@ -165,7 +153,13 @@ def _document(row: Row, layout: _Layout, source: str, number: int, prefix: str) 
         )
     text = _text(row[text_column], layout, where, text_column)
     label_column = _column(row, options.label_column, LABEL_COLUMNS, source)
-    labels = _labels(row[label_column], layout, where) if label_column is not None else None
+    if label_column is None and layout.gold.labels and len(row.keys() - {text_column, ID_COLUMN}) > 0:
+        names = " or ".join(LABEL_COLUMNS)
+        options.intake.note(
+            f"{source}: no gold labels, since no column is named {names}: the columns are {', '.join(row)}; "
+            "name yours with --label-column"
+        )
+    labels = None if label_column is None else layout.gold.of(row[label_column], where)
     name = str(row[ID_COLUMN]) if row.get(ID_COLUMN) not in (None, "") else str(number)
     return Document(prefix + _encodable(name, where, ID_COLUMN), text, labels)
 
@@ -173,9 +167,9 @@ def _document(row: Row, layout: _Layout, source: str, number: int, prefix: str) 
 def _text(value: object, layout: _Layout, where: str, column: str) -> str:
     if layout.paragraphs and isinstance(value, list) and all(isinstance(part, str) for part in value):
         value = "\n".join(value)
-    if not isinstance(value, str):
+    if not isinstance(value, str | None):
         raise DocumentError(f"{where}: {column!r} is {type(value).__name__}, not text")
-    text = layout.clean(value)
+    text = layout.clean(value or "")
     if not text.strip():
         raise DocumentError(f"{where}: {column!r} is empty")
     return _encodable(text, where, column)
@@ -190,43 +184,9 @@ def _encodable(text: str, where: str, column: str) -> str:
 
 
 def _column(row: Row, chosen: str | None, usual: Sequence[str], source: str) -> str | None:
-    if chosen is not None and chosen not in row:
+    if chosen is None:
+        return next((name for name in usual if name in row), None)
+    same = [chosen] if chosen in row else [name for name in row if folded(name) == folded(chosen)]
+    if len(same) != 1:
         raise DocumentError(f"{source}: no column {chosen!r}: the columns are {', '.join(row)}")
-    return chosen or next((name for name in usual if name in row), None)
-
-
-def _labels(value: object, layout: _Layout, where: str) -> frozenset[str] | None:
-    if isinstance(value, float) and isnan(value):
-        value = None
-    elif isinstance(value, float) and value.is_integer():  # as pandas writes integers with missing values
-        value = int(value)
-    if value is None or (isinstance(value, str) and not value.strip()):
-        return None
-    values = _several(value, layout.spellings) if layout.multi_label else value
-    values = values if isinstance(values, list) else [values]
-    if not layout.multi_label and len(values) != 1:
-        raise DocumentError(f"{where}: {len(values)} labels, but the task takes one per text")
-    for spelling in values:
-        if str(spelling).strip().lower() not in layout.spellings:
-            raise DocumentError(f"{where}: unknown label {spelling!r}: the labels are {_few(layout.labels)}")
-    return frozenset(layout.spellings[str(spelling).strip().lower()] for spelling in values)
-
-
-def _several(value: object, spellings: Spellings) -> object:
-    """Split a table field into labels: a JSON list, or parts separated by semicolons or else commas."""
-    if not isinstance(value, str) or value.strip().lower() in spellings:
-        return value
-    if value.strip().lower() in ("none", "[]"):
-        return []
-    if value.lstrip().startswith("["):
-        try:
-            return json.loads(value)
-        except (ValueError, RecursionError):
-            return value
-    separator = ";" if ";" in value else ","
-    return [part.strip() for part in re.split(separator, value) if part.strip()]
-
-
-def _few(labels: Sequence[str], most: int = 14) -> str:
-    more = f" and {len(labels) - most} more" if len(labels) > most else ""
-    return ", ".join(labels[:most]) + more
+    return same[0]

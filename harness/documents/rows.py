@@ -1,138 +1,121 @@
-"""Rows of CSV, TSV, JSON lines and Parquet files, streamed and strictly UTF-8."""
+"""Rows of files of every kind, streamed in order: tables, JSON, Parquet and Excel."""
 
 from __future__ import annotations
 
-import csv
 import json
-import sys
-from collections.abc import Collection, Container, Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from harness.documents import streams, tables
+from harness.documents.tables import Expected, Note, Row
 from harness.errors import DocumentError
 
-SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
+__all__ = ["SUFFIXES", "Row", "kind", "rows"]
+
+TABLES, JSON, PARQUET, EXCEL = (".csv", ".tsv"), (".jsonl", ".ndjson", ".json"), (".parquet",), (".xlsx",)
+SUFFIXES = (*TABLES, *JSON, *PARQUET, *EXCEL)
 PARQUET_ROWS = 1000
 
-Row = Mapping[str, Any]
+
+def kind(path: Path) -> str | None:
+    """Return which of ``SUFFIXES`` the name of ``path`` has, apart from that of a compression, or None."""
+    suffix = (path.with_suffix("") if path.suffix.lower() in streams.PACKED else path).suffix.lower()
+    return suffix if suffix in SUFFIXES else None
 
 
-def rows(
-    path: Path, labels: Container[str], text_column: str | None, columns: Collection[str]
-) -> Iterator[Row]:
-    """Yield the rows of the file at ``path``. Raises ``DocumentError``.
+def rows(path: Path, name: str, expected: Expected, note: Note) -> Iterator[Row]:
+    """Yield the rows of the file at ``path``, whose kind its name tells or else its content.
 
-    ``labels`` (their spellings), ``columns`` (usual names of the text column) and ``text_column`` (the user's
-    choice) help to tell a header from data.
+    ``note`` hears what the user should know. Raises ``DocumentError``, which calls the file ``name``.
     """
+    suffix = kind(path) or _by_content(path, name)
     if path.stat().st_size == 0:
-        raise DocumentError(f"{path}: the file is empty")
-    suffix = path.suffix.lower()
-    if suffix == ".parquet":
-        return _parquet_rows(path)
-    if suffix in (".jsonl", ".ndjson"):
-        return _json_rows(path)
-    return _table_rows(path, labels, {*columns, text_column})
+        raise DocumentError(f"{name}: the file is empty")
+    if suffix in PARQUET:
+        return _parquet_rows(path, name)
+    if suffix in EXCEL:
+        return _excel_rows(path, name, note)
+    return _json_rows(path, name) if suffix in JSON else tables.rows(path, name, expected, note)
 
 
-def _parquet_rows(path: Path) -> Iterator[Row]:
+def _by_content(path: Path, name: str) -> str:
+    first = streams.start(path, name)
+    for magic, suffix in streams.BINARY.items():
+        if first.startswith(magic):
+            return suffix
+    text = first.decode(json.detect_encoding(first), "ignore").lstrip("\ufeff \t\r\n")
+    return JSON[0] if text.startswith(("{", "[")) else TABLES[0]
+
+
+def _parquet_rows(path: Path, name: str) -> Iterator[Row]:
     import polars as pl
 
     try:
-        for frame in pl.scan_parquet(path).collect_batches(chunk_size=PARQUET_ROWS, maintain_order=True):
-            yield from frame.iter_rows(named=True)
+        frame = pl.scan_parquet(path, glob=False)
+        for batch in frame.collect_batches(chunk_size=PARQUET_ROWS, maintain_order=True):
+            yield from batch.iter_rows(named=True)
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise DocumentError(f"{path}: not a Parquet file: {str(error).splitlines()[0]}") from error
+        raise DocumentError(f"{name}: not a Parquet file: {str(error).splitlines()[0]}") from error
 
 
-def _json_rows(path: Path) -> Iterator[Row]:
-    number = 0
-    for line in _lines(path):
-        if not line.strip():
-            continue
-        number += 1
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError) as error:  # or a number too long, or brackets nested too deep
-            raise DocumentError(f"{path}: row {number}: not valid JSON: {error}") from error
-        if not isinstance(row, dict):
-            raise DocumentError(f"{path}: row {number}: not a JSON object")
-        yield row
-
-
-def _table_rows(path: Path, labels: Container[str], columns: Collection[str | None]) -> Iterator[Row]:
-    csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
-    first = next(_lines(path))
-    tabs = path.suffix.lower() == ".tsv" or ("\t" in first and not _is_header(first, columns))
-    # In tab-separated data a quotation mark is an ordinary character unless a field begins with it.
-    reader = csv.reader(
-        _lines(path),
-        delimiter="\t" if tabs else ",",
-        quoting=csv.QUOTE_NONE if tabs else csv.QUOTE_MINIMAL,
-        strict=True,
-    )
-    number = 0
+def _excel_rows(path: Path, name: str, note: Note) -> Iterator[Row]:
+    """Yield the rows of the first sheet, every cell as text."""
     try:
-        header = next(reader)
-        rows: Iterator[list[str]] = reader
-        if tabs and _is_data(header, labels, columns):
-            header, rows = ["label", "text"], chain([header], reader)
-        if len(set(header)) < len(header):
-            raise DocumentError(f"{path}: duplicate column name: {', '.join(header)}")
-        for fields in rows:
-            if not fields:
-                continue
-            number += 1
-            if len(fields) != len(header):
-                raise DocumentError(
-                    f"{path}: row {number}: {len(fields)} fields, but the header has {len(header)}"
-                )
-            yield dict(zip(header, (map(_unquote, fields) if tabs else fields), strict=True))
-    except csv.Error as error:
-        raise DocumentError(f"{path}: row {number + 1}: {error}") from error
-
-
-def _is_header(line: str, columns: Collection[str | None]) -> bool:
-    """Return whether a line, read as comma-separated, names a text column."""
-    return not set(columns).isdisjoint(next(csv.reader([line]), []))
-
-
-def _is_data(first: Sequence[str], labels: Container[str], columns: Collection[str | None]) -> bool:
-    """Return whether a first line is data, not a header: two fields, the first a label.
-
-    IMDB in BiasFinder's form is such a file.
-    """
-    return len(first) == 2 and first[0].strip().lower() in labels and first[1] not in columns
-
-
-def _unquote(field: str) -> str:
-    if len(field) > 1 and field[0] == field[-1] == '"':
-        return field[1:-1].replace('""', '"')
-    return field
-
-
-def _lines(path: Path) -> Iterator[str]:
+        import fastexcel
+    except ImportError as error:
+        raise DocumentError(f"{name}: reading Excel files needs an extra: {streams.EXTRA}") from error
     try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            yield from stream
-    except UnicodeDecodeError as error:
-        line = _undecodable(path)
-        raise DocumentError(f"{path}: not UTF-8 at line {line} ({error.reason}): convert it first") from error
-    except OSError as error:
-        raise DocumentError(f"{path}: {error.strerror or error}") from error
+        book = fastexcel.read_excel(path)
+        sheet = book.load_sheet(0, header_row=None, dtypes="string").to_polars()
+    except fastexcel.FastExcelError as error:
+        raise DocumentError(f"{name}: not an Excel file: {str(error).splitlines()[0]}") from error
+    if others := book.sheet_names[1:]:
+        note(f"{name}: only the first sheet, {book.sheet_names[0]!r}, is read, not {', '.join(others)}")
+    yield from tables.named(sheet.iter_rows(), name)
 
 
-def _undecodable(path: Path) -> int:
-    """Return the number of the first line that is not UTF-8.
+def _json_rows(path: Path, name: str) -> Iterator[Row]:
+    """Yield the objects of an array, or else those of the lines."""
+    lines = (line for line in streams.lines(path, name) if line.strip())
+    first = next(lines, None)
+    if first is None:
+        raise DocumentError(f"{name}: the file is empty")
+    if first.lstrip().startswith("["):
+        text = "".join(streams.lines(path, name))
+        for number, row in enumerate(_parsed(text, name), 1):
+            yield _object(row, f"{name}: row {number}")
+        return
+    yield _object(_parsed(first, f"{name}: row 1"), f"{name}: row 1")
+    for number, line in enumerate(lines, 2):
+        where = f"{name}: row {number}"
+        yield _object(_parsed(line, where), where)
 
-    Text is decoded in blocks, so that decoding fails long before that line is reached.
-    """
-    number = 0
-    with path.open("rb") as stream:
-        for number, line in enumerate(stream, 1):  # noqa: B007
-            try:
-                line.decode()
-            except UnicodeDecodeError:
-                break
-    return number
+
+def _parsed(text: str, where: str) -> Any:
+    try:
+        return json.loads(text, object_pairs_hook=_once)
+    except _TwiceError as error:
+        raise DocumentError(f"{where}: the key {error} is there twice in one object") from error
+    except (ValueError, RecursionError) as error:  # or a number too long, or brackets nested too deep
+        form = " (one object a line, or an array of objects, is read)" if text.strip() == "{" else ""
+        raise DocumentError(f"{where}: not valid JSON: {error}{form}") from error
+
+
+class _TwiceError(ValueError):
+    """A key that one object has twice."""
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    row: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in row:
+            raise _TwiceError(repr(key))
+        row[key] = value
+    return row
+
+
+def _object(row: object, where: str) -> Row:
+    if not isinstance(row, dict):
+        raise DocumentError(f"{where}: not a JSON object")
+    return row

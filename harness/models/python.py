@@ -12,7 +12,7 @@ import inspect
 import os
 import sys
 import sysconfig
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
@@ -22,6 +22,12 @@ from harness.errors import ModelError
 from harness.plugins import Model, ModelPlugin, Options
 
 View = Callable[[Request], "str | Request | list[dict[str, str]]"]
+VIEWS: Mapping[str, View] = {
+    "request": lambda request: request,
+    "messages": lambda request: [{"role": m.role, "content": m.content} for m in request.messages],
+    "prompt": lambda request: request.messages[-1].content,
+}
+"""What a function gets whose first parameter has this name. Any other gets the bare text, no prompt."""
 Function = Callable[..., "str | Reply | Failure | Awaitable[str | Reply | Failure]"]
 
 
@@ -29,13 +35,13 @@ class FunctionModel(Model):
     """Wraps ``function``; its module's source is part of the identity, so that edited code is asked again."""
 
     concurrency = 8
-    capabilities = Capabilities(choices=True)
 
     def __init__(self, name: str, function: Function) -> None:
         self.name = name
         self.identity = {"kind": "python", "name": name, "source": _source(function)}
         self._function = function
         self._view = _view(function, name)
+        self.capabilities = Capabilities(choices=True, chat=_first_parameter(function, name) in VIEWS)
 
     async def answer(self, request: Request) -> Reply | Failure:
         """Call the function; an exception in it is a ``Failure``. Raises ``ModelError`` for a wrong type."""
@@ -99,15 +105,14 @@ def _source(function: Function) -> str:
 
 
 def _view(function: Function, name: str) -> View:
+    return VIEWS.get(_first_parameter(function, name), lambda request: request.text)
+
+
+def _first_parameter(function: Function, name: str) -> str:
     parameters = list(inspect.signature(function).parameters)
     if not parameters:
         raise ModelError(f"{name} must take one parameter")
-    views: dict[str, View] = {
-        "request": lambda request: request,
-        "messages": lambda request: [{"role": m.role, "content": m.content} for m in request.messages],
-        "prompt": lambda request: request.messages[-1].content,
-    }
-    return views.get(parameters[0], lambda request: request.text)
+    return parameters[0]
 
 
 plugin = ModelPlugin(

@@ -124,19 +124,22 @@ def _one_suite(runs: Sequence[Run] | Sequence[Suited]) -> bool:
 
 def _rates(runs: Sequence[Run]) -> list[Section]:
     """Return a table with one row per attribute set and one column per run."""
-    by_set = {run.name: {row.attributes: row for row in run.summary.results if row.tests} for run in runs}
-    sets = sorted({s for rows in by_set.values() for s in rows}, key=lambda names: (len(names), names))
+    by_set = {
+        run.name: {frozenset(row.attributes): row for row in run.summary.results if row.tests} for run in runs
+    }
+    named = {s: row.attributes for rows in reversed(by_set.values()) for s, row in rows.items()}
+    sets = sorted(named, key=lambda names: (len(names), named[names]))
     if not sets:
         return []
     rows, bars = [], []
     for names in sets:
-        cells: list[str | None] = [" + ".join(names)]
+        cells: list[str | None] = [" + ".join(named[names])]
         for number, run in enumerate(runs):
             row = by_set[run.name].get(names)
             cells.append(_share(row.rate, _bounds(row)) if row else None)
             if row and row.rate is not None:
                 low, high = _bounds(row) or (None, None)
-                bars.append(Bar(f"{row.name}, {run.name}", row.rate, low, high, kind=number % 2))
+                bars.append(Bar(f"{' + '.join(named[names])}, {run.name}", row.rate, low, high, kind=number))
         rows.append(cells)
     plots = [Plot("Share of tests whose answer changed", bars=bars, percent=True)]
     note = "95 % intervals by original, or Wilson's if the former is a point or missing."

@@ -65,6 +65,8 @@ class Facts:
     controls: bool = False
     stopped: str | None = None
     answer_tokens: int | None = None
+    left_out: int = 0
+    notes: tuple[str, ...] = ()
     outcomes: Outcomes = field(default_factory=lambda: Outcomes({}, directed=False))
 
 
@@ -218,6 +220,8 @@ def documents(cases: pl.LazyFrame, answers: pl.LazyFrame, facts: Facts) -> Docum
         eligible=eligible(cases),
         judged=eligible(judged),
         shortened=facts.shortened,
+        left_out=facts.left_out,
+        notes=facts.notes,
     )
 
 

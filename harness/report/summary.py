@@ -47,6 +47,8 @@ class Documents(Block):
         None, description="Of these, those whose answers were judged; fewer if the run ended early."
     )
     shortened: int = Field(0, description="Texts shortened at a sentence end to fit the model.")
+    left_out: int = Field(0, description="Rows read that are no part of the task.")
+    notes: tuple[str, ...] = Field((), description="What was noticed on reading, such as files left out.")
 
 
 class Cases(Block):

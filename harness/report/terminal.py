@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.text import Text
 
 from harness.disclosure import visible_lines
-from harness.report import groups, incomplete, results, wording
+from harness.report import fitting, groups, incomplete, results, wording
 from harness.report.cells import written
 from harness.report.summary import Summary
 from harness.sections import Section, Table
@@ -52,20 +52,21 @@ def screen(stderr: bool = False) -> Screen:
     return Screen(stderr=stderr, highlight=False)
 
 
-def drawn(table: Table, title: str, wrap: bool = True) -> rich_table.Table:
-    """Return ``table`` for the terminal; without ``wrap`` its numbers stay on one line."""
+def drawn(table: Table, title: str, room: int) -> rich_table.Table:
+    """Return ``table`` for a terminal of ``room`` columns; the caption names what does not fit."""
     narrow = table.narrow()
+    heads = [head.brief or head.name for head in narrow.heads]
+    rows = [[written(cell, brief=True) for cell in row] for row in narrow.rows]
+    widths = fitting.fitted(heads, rows, room)
+    left_out = [f"No room for: {', '.join(heads[len(widths) :])}"] if len(widths) < len(heads) else []
+    legends = [head.legend for head in narrow.heads[: len(widths)] if head.legend]
     shape = rich_table.Table(title=shown(title), title_justify="left")
-    legends = "; ".join(head.legend for head in narrow.heads if head.legend)
-    shape.caption = shown(legends) if legends else None
-    for number, head in enumerate(narrow.heads):
-        name = shown(head.brief or head.name)
-        if number:
-            shape.add_column(name, justify="right", overflow="fold", no_wrap=not wrap)
-        else:
-            shape.add_column(name, overflow="fold")
-    for row in narrow.rows:
-        shape.add_row(*(shown(written(cell, brief=True)) for cell in row))
+    caption = "; ".join([*legends, *left_out])
+    shape.caption = shown(caption) if caption else None
+    for number, (name, width) in enumerate(zip(heads, widths, strict=False)):
+        shape.add_column(shown(name), justify="right" if number else "left", overflow="fold", width=width)
+    for row in rows:
+        shape.add_row(*map(shown, row[: len(widths)]))
     return shape
 
 
@@ -76,7 +77,7 @@ def show_sections(headline: str, sections: Sequence[Section], stderr: bool = Fal
         if section.page_only:
             continue
         if section.table:
-            console.print(drawn(_first(section.table), section.title))
+            console.print(drawn(_first(section.table), section.title, console.width))
         elif section.text:
             console.print(shown(section.title, "italic"))
         if section.text:
@@ -109,11 +110,11 @@ def show(summary: Summary, folder: Path, stderr: bool = False) -> None:
     console.print(wording.headline(summary))
     if summary.results:
         title = f"{summary.model} on {summary.task}"
-        console.print(drawn(results.table(summary.rows), title, wrap=False))
+        console.print(drawn(results.table(summary.rows), title, console.width))
     findings = groups.sections(summary, MANY)
     for section in (*findings, *summary.sections):
         if section.table and not section.page_only:
-            console.print(drawn(section.table, section.title))
+            console.print(drawn(section.table, section.title, console.width))
             if section in findings and section.text:
                 console.print(section.text, style="dim")
     measured = wording.noise(summary) if summary.noise.repeats else ""

@@ -72,7 +72,8 @@ def made(nouns: Nouns, read: int, eligible: int, generated: int, valid: int) -> 
 def made_of(summary: Summary) -> str:
     """Return the numbers of texts read and cases generated in the run."""
     documents, cases = summary.documents, summary.cases
-    return made(summary.nouns, documents.read, documents.eligible, cases.generated, cases.valid)
+    total = made(summary.nouns, documents.read, documents.eligible, cases.generated, cases.valid)
+    return f"{total}; {counted(documents.left_out, 'row')} left out" if documents.left_out else total
 
 
 def commonest(answers: Answers) -> Unread | None:

@@ -74,7 +74,14 @@ def result(figures: dict[str, Any], *attributes: str) -> dict[str, Any]:
 def test_the_figures_of_a_model_whose_bias_is_known(settings: Callable[..., config.RunConfig]) -> None:
     figures = run(settings())
     assert figures["status"] == "complete"
-    assert figures["documents"] == {"read": 3, "eligible": 2, "judged": 2, "shortened": 0}
+    assert figures["documents"] == {
+        "read": 3,
+        "eligible": 2,
+        "judged": 2,
+        "shortened": 0,
+        "left_out": 0,
+        "notes": [],
+    }
     assert figures["cases"]["generated"] == 2 * (2 + 1 + 2)
     assert figures["cases"]["valid"] == 10
     assert figures["requests"] == {"unique": 12, "cached": 0, "sent": 12, "retried": 0, "failed": 0}
@@ -504,7 +511,14 @@ def test_a_text_that_does_not_fit_is_cut_before_it_is_mutated(
     long = "The black man was kind. " + "Nothing of note happened then. " * 20 + "A black actor came."
     (tmp_path / "texts.csv").write_text(f'text,label\n"{long}",Positive\n', encoding="utf-8")
     figures = run(settings(documents__max_tokens=60))
-    assert figures["documents"] == {"read": 1, "eligible": 1, "judged": 1, "shortened": 1}
+    assert figures["documents"] == {
+        "read": 1,
+        "eligible": 1,
+        "judged": 1,
+        "shortened": 1,
+        "left_out": 0,
+        "notes": [],
+    }
     texts = pl.read_parquet(tmp_path / "run" / "cases" / "*.parquet")["text"]
     assert all(text.endswith("Nothing of note happened then.") for text in texts)
     assert not any("actor" in text or "actress" in text for text in texts)

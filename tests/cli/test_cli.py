@@ -164,7 +164,8 @@ def test_a_document_without_any_term_is_counted_and_no_error(hinter: Hinter, wor
     (work / "plain.csv").write_text("text\nNothing to see.\n", encoding="utf-8")
     done = hinter("run", "--data", "plain.csv", "--model", "local:vader", "--json")
     assert done.returncode == 0
-    assert json.loads(done.stdout)["documents"] == {"read": 1, "eligible": 0, "judged": 0, "shortened": 0}
+    documents = json.loads(done.stdout)["documents"]
+    assert (documents["read"], documents["eligible"], documents["judged"]) == (1, 0, 0)
 
 
 def test_a_gate_that_is_crossed_is_exit_1(hinter: Hinter, work: Path) -> None:

@@ -180,6 +180,17 @@ def test_what_does_not_fit_is_one_line_and_exit_2(
     assert "secret" not in done.stderr
 
 
+def test_a_prompt_for_a_function_of_the_bare_text_is_refused(hinter: Hinter, work: Path) -> None:
+    (work / "prompt.toml").write_text("system = 'S'\nquestion = 'Q?'\n", encoding="utf-8")
+    functions = "def bare(text):\n    return 'Positive'\n\n\ndef asked(prompt):\n    return 'Positive'\n"
+    (work / "bare_or_asked.py").write_text(functions, encoding="utf-8")
+    settings = ("--data", "texts.csv", "--parser", "none", "--prompt", "prompt.toml", "--model")
+    refused = hinter("plan", *settings, "python:bare_or_asked:bare")
+    says = "--prompt: python:bare_or_asked:bare reads the bare text and no prompt: leave --prompt out"
+    assert (refused.returncode, refused.stderr) == (2, f"hinter: {says}\n")
+    assert hinter("plan", *settings, "python:bare_or_asked:asked").returncode == 0
+
+
 def test_an_order_that_nobody_gave_suits_the_attributes(hinter: Hinter) -> None:
     one = planned(hinter("plan", *VADER, "--attributes", "gender", "--json"))
     assert one == planned(hinter("plan", *VADER, "--attributes", "gender", "--order", "1", "--json"))

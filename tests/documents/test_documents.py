@@ -106,7 +106,7 @@ def test_the_bundled_sample_reads() -> None:
         ("d.jsonl", '{"text": "a\\ud800b"}\n', "row 1: 'text' has a lone surrogate at character 1"),
         ("d.jsonl", '{"text": ["a"]}\n', "row 1: 'text' is list, not text"),
         ("d.parquet", "no parquet at all", "not a Parquet file"),
-        ("d.xlsx", "x", "unknown kind of file"),
+        ("d.xls", "x", "unknown kind of file"),
     ],
 )
 def test_bad_input_names_the_file_and_the_row(

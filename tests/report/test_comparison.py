@@ -12,8 +12,9 @@ from scipy.stats import binomtest
 from harness.columns import schema
 from harness.report import comparison, pairing
 from harness.report.pairing import Run
-from tests.report.builders import ZERO_ANSWERS, summary_of
+from tests.report.builders import ZERO_ANSWERS, row, summary_of
 
+G, M = "gender", "mood"
 Row = tuple[str, str, str, str]  # case, attributes, status, document
 
 
@@ -147,3 +148,13 @@ def test_seeds_expansions_and_handwritten_tests_stand_side_by_side() -> None:
         ["l", "expansion", 16, 15, 14, 9, "4 of 16"],
         ["c", "checklist", 20, 19, 18, None, "5 of 20"],
     ]
+
+
+def test_every_run_has_its_colour_and_the_order_of_attributes_makes_no_row_of_its_own() -> None:
+    of_sets = [row(*names, tests=4, biased=1, benign=3, rate=0.25) for names in ((G, M), (M, G), (G, M))]
+    nothing = pl.LazyFrame(schema=schema("verdicts"))
+    runs = [Run(name, summary_of(of_set), nothing) for name, of_set in zip("xyz", of_sets, strict=True)]
+    section = next(s for s in comparison.compare(runs).sections if s.title == "Rates by attribute set")
+    assert section.table is not None
+    assert [cells[0] for cells in section.table.rows] == ["gender + mood"]
+    assert [bar.kind for bar in section.plots[0].bars] == [0, 1, 2]

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from harness.report import terminal
+from harness.report import fitting, terminal
 from harness.sections import Section, Table, plain
 from tests.report.builders import row, summary_of
 
@@ -59,3 +61,29 @@ def test_with_json_on_standard_output_the_words_go_to_the_other(capsys: pytest.C
     terminal.show_sections("Found.", [Section("Shown", notes=["a note"])], stderr=True)
     printed = capsys.readouterr()
     assert (printed.out, "a note" in printed.err) == ("", True)
+
+
+CELLS = ("African-American", "1,234", "100.0 % (70.1 to 100.0)", "no", "a b c", "", "p, clustered, Holm")
+
+
+@given(st.lists(st.tuples(*[st.sampled_from(CELLS)] * 2), min_size=1, max_size=12), st.integers(30, 140))
+def test_no_word_and_no_number_of_a_table_is_broken(columns: list[tuple[str, str]], room: int) -> None:
+    heads, row = ([pair[n] for pair in columns] for n in (0, 1))
+    widths = fitting.fitted(heads, [row], room)
+    assert 1 <= len(widths) <= len(heads)
+    assert sum(widths) + 3 * len(widths) + 1 <= room or len(widths) == 1
+    for head, cell, width in zip(heads[1:], row[1:], widths[1:], strict=False):
+        whole = [cell] if any(map(str.isdigit, cell)) else cell.split()
+        assert all(len(word) <= width for word in (*head.split(), *whole))
+
+
+def test_columns_without_room_are_named(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    table = Table(["what", *(f"column-{n}" for n in range(9))], [["African-American persons", *range(9)]])
+    terminal.show(summary_of(sections=[Section("Shown", table=table)], headline="Found."), Path("run"))
+    printed = capsys.readouterr().out
+    assert "African-American" in printed
+    assert "No room for: column-5, column-6, column-7, column-8" in " ".join(printed.split())
+    assert max(map(len, printed.splitlines())) <= 80

@@ -103,7 +103,7 @@ def test_no_cell_is_a_formula(spelling: str, before: str) -> None:
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), min_size=1))
 def test_any_text_survives_the_sheet(text: str) -> None:
     (row,) = rows(sheet.write([case("a", text=text)], lambda _: "", 0))
-    assert row["text"].removeprefix("'" if sheet.is_formula(text) else "") == text
+    assert row["text"] in (text, f"'{text}")
 
 
 def test_seeds_come_with_one_of_their_expansions() -> None:

@@ -8,7 +8,6 @@ answered.
 from __future__ import annotations
 
 import csv
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -17,11 +16,11 @@ from pathlib import Path
 
 from harness.core import Case
 from harness.errors import DocumentError
+from harness.spreadsheets import disarmed
 
 COLUMNS = ("id", "text", "about", "label", "relevance", "fluency", "remarks")
 TO_FILL = ("label", "relevance", "fluency")
 SCALE = range(1, 6)
-FORMULA = frozenset("=+-@−|%")
 DELIMITERS = ",;\t"
 ENCODING = "utf-8-sig"  # spreadsheets recognise UTF-8 by its byte order mark
 
@@ -54,7 +53,7 @@ def write(cases: Iterable[Case], about: Callable[[Case], str], seed: int) -> str
     writer.writerow(COLUMNS)
     for case in sorted(cases, key=lambda case: _place(case, seed)):
         cells = (opaque(case.id), case.text, about(case))
-        writer.writerow([*map(_harmless, cells), *("" for _ in COLUMNS[len(cells) :])])
+        writer.writerow([*map(disarmed, cells), *("" for _ in COLUMNS[len(cells) :])])
     return out.getvalue()
 
 
@@ -128,19 +127,3 @@ def _score(cell: str, column: str, place: str) -> int | None:
 
 def _place(case: Case, seed: int) -> bytes:
     return sha256(f"{seed}/{case.id}".encode("utf-8", "surrogatepass")).digest()
-
-
-def _harmless(cell: str) -> str:
-    """Return ``cell`` so that no spreadsheet takes it for a formula."""
-    return f"'{cell}" if is_formula(cell) else cell
-
-
-def is_formula(cell: str) -> bool:
-    """Return whether a spreadsheet could take ``cell`` for a formula, in any spelling.
-
-    Programs skip what does not print, and some read full-width signs and the like as the plain ones.
-    """
-    if cell.startswith(("\t", "\r", "\n")):
-        return True
-    seen = (mark for mark in cell if not mark.isspace() and unicodedata.category(mark) not in ("Cc", "Cf"))
-    return unicodedata.normalize("NFKC", next(seen, ""))[:1] in FORMULA

@@ -152,10 +152,10 @@ def differences(results: Sequence[Result]) -> Section:
     columns = (
         "compared",
         "sentences",
-        "pairs",
+        Column("pairs", page_only=True),
         "mean Δ",
-        "mean of Δ > 0",
-        "mean of Δ < 0",
+        Column("mean of Δ > 0", page_only=True),
+        Column("mean of Δ < 0", page_only=True),
         "Δ-spread",
         "t-test p",
         "group",
@@ -190,9 +190,9 @@ def robust(results: Sequence[Result], influences: Mapping[Comparison, Influence 
         "sentences",
         "95 % interval",
         "p, clustered, Holm",
-        "p, persons exchanged",
-        "p, templates flipped",
-        "Cohen's d",
+        Column("p, persons exchanged", page_only=True),
+        Column("p, templates flipped", page_only=True),
+        Column("Cohen's d", page_only=True),
         FOUND,
     )
     cells = [
@@ -287,13 +287,13 @@ def shares(results: Sequence[LabelResult]) -> Section:
     columns = (
         "compared",
         "label",
-        "pairs",
+        Column("pairs", page_only=True),
         "difference of shares",
         "95 % interval",
-        "only first",
-        "only second",
-        "McNemar p",
-        "sign test p",
+        Column("only first", page_only=True),
+        Column("only second", page_only=True),
+        Column("McNemar p", page_only=True),
+        Column("sign test p", page_only=True),
         "p, clustered, Holm",
     )
     cells = [

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from harness import numerals
 from harness.core import JsonObject
-from harness.sections import Cell, Figures, Section, Table
+from harness.sections import Cell, Column, Figures, Section, Table, Worded
 from harness.suites.linguistic.counts import Row
 
 
@@ -41,14 +41,22 @@ def _failing(row: Row) -> float:
 def _section(
     rows: Sequence[Row], titles: Mapping[str, str], settings: JsonObject, has_neutral: bool
 ) -> Section:
-    columns = ["capability", "seeds", "failed", "expansions", "failed", "pass to fail", "undetermined"]
+    columns = (
+        "capability",
+        "seeds",
+        "failed",
+        Column("expansions", brief="expanded"),
+        "failed",
+        Column("pass to fail", page_only=True),
+        Column("undetermined", page_only=True),
+    )
     cells: list[list[Cell]] = [
         [
             f"{row.capability}: {titles[row.capability]}",
             row.seeds,
-            numerals.fraction(row.seeds_failed, row.seeds, row.seeds_ci95, of_whole=False),
+            _failed(row.seeds_failed, row.seeds, row.seeds_ci95),
             row.expansions,
-            numerals.fraction(row.expansions_failed, row.expansions, row.expansions_ci95, of_whole=False),
+            _failed(row.expansions_failed, row.expansions, row.expansions_ci95),
             numerals.fraction(row.pass_to_fail, row.expansions_of_passed, row.pass_to_fail_ci95),
             row.undetermined,
         ]
@@ -64,3 +72,9 @@ def _section(
             " counts as neutral. Without log-probabilities, a case that expects only neutral is undetermined."
         )
     return Section("Linguistic capabilities", table=Table(columns, cells), notes=notes)
+
+
+def _failed(part: int, whole: int, interval: tuple[float, float] | None) -> Worded:
+    """Return the number and share of failed cases, with its interval where there is room."""
+    text = numerals.fraction(part, whole, interval, of_whole=False)
+    return Worded(text, text.partition(" [")[0])
