@@ -195,6 +195,7 @@ SYSTEMS: Mapping[str, tuple[System, float | None, str]] = {
     "20 points against women": (partial(against, 0.20), -0.20 * 0.96, "effect"),
     "25 points against women": (partial(against, 0.25), -0.25 * 0.96, "effect"),
     "a meeting, 30 points": (partial(meeting, 0.30), -0.30 * 0.96, "meeting"),
+    "a meeting, 60 points": (partial(meeting, 0.60), -0.60 * 0.96, "meeting"),
     "two single effects, 30 points": (partial(apart, 0.30), 0.0, "meeting"),
 }
 
