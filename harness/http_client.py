@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from harness import posts
 from harness.errors import EndpointError
 
 if TYPE_CHECKING:
@@ -76,7 +77,19 @@ def asynchronous(
 
     limits = httpx2.Limits(max_connections=connections, max_keepalive_connections=connections)
     proxies = not on_this_machine(url)
-    return httpx2.AsyncClient(limits=limits, timeout=timeout, trust_env=proxies, follow_redirects=True)
+    return httpx2.AsyncClient(
+        limits=limits,
+        timeout=timeout,
+        trust_env=proxies,
+        follow_redirects=True,
+        event_hooks={"request": [_tell]},
+    )
+
+
+async def _tell(request: httpx2.Request) -> None:
+    """Tell of a POST request before it is sent."""
+    if request.method == "POST" and posts.watched():
+        posts.posting(len(request.content))
 
 
 def openai_client(url: str, secret: str, http: httpx2.AsyncClient, azure: str | None) -> openai.AsyncOpenAI:

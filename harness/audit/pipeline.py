@@ -11,7 +11,7 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -26,7 +26,7 @@ from harness.audit.batching.run import answered, outstanding
 from harness.audit.examination import Examiner, next_group
 from harness.config import RunConfig
 from harness.core import Case, Document, Examined, Json, JsonObject, Outcome, Verdict
-from harness.errors import ConfigError, EndpointError
+from harness.errors import BudgetSpent, ConfigError, EndpointError
 from harness.folder import DERIVED, RunFolder
 from harness.models import tokens
 from harness.plugins import Controls, Nouns
@@ -153,7 +153,7 @@ async def _audited(assembled: Audit, watch: Watcher) -> Finished:
     except asyncio.CancelledError:
         status = "interrupted"
     except EndpointError as error:
-        if not progress.counts.replies:
+        if not progress.counts.replies and not isinstance(error, BudgetSpent):
             raise
         log.error("%s", error)
         status, progress.stopped = "partial", error
@@ -177,7 +177,7 @@ async def _flow(audit: Audit, folder: RunFolder, progress: RunState) -> None:
             groups = asking.groups(cases, audit.suite.include_discarded)
             if audit.config.budget.adaptive is not None:
                 groups = await _chosen(audit, folder, examiner, cases, progress)
-            async for group in _examined(groups, examiner, limit):
+            async for group in _examined(groups, examiner, limit, runner.stop):
                 tables.add(group)
                 progress.documents += 1
                 progress.cases += len(group.cases)
@@ -205,24 +205,41 @@ async def _chosen(
 
 
 async def _examined(
-    groups: Iterator[asking.Group], examiner: Examiner, limit: int
+    groups: Iterator[asking.Group], examiner: Examiner, limit: int, stop: Callable[[], Awaitable[None]]
 ) -> AsyncIterator[Examined]:
     """Yield the groups in order, examined.
 
-    Further groups are made and asked about while the first is awaited, up to ``limit`` outstanding cases.
+    Further groups are made and asked about while the first is awaited, up to ``limit`` outstanding cases. If
+    cancelled, or if no more can be asked, ``stop`` is awaited, and the groups that then have all their
+    answers are yielded before the error is raised.
     """
     pending: deque[tuple[int, asyncio.Task[Examined]]] = deque()
     try:
         while (group := await next_group(groups)) is not None:
             pending.append((len(group), asyncio.create_task(examiner.examine(group))))
             while pending and (pending[0][1].done() or sum(size for size, _ in pending) > limit):
-                yield await pending.popleft()[1]
+                yield await _first(pending)
         while pending:
-            yield await pending.popleft()[1]
+            yield await _first(pending)
+    except (asyncio.CancelledError, EndpointError):
+        await stop()
+        await asyncio.gather(*(task for _, task in pending), return_exceptions=True)
+        for _, task in pending:
+            if not task.cancelled() and task.exception() is None:
+                yield task.result()
+        raise
     finally:
         for _, task in pending:
             task.cancel()
         await asyncio.gather(*(task for _, task in pending), return_exceptions=True)
+
+
+async def _first(pending: deque[tuple[int, asyncio.Task[Examined]]]) -> Examined:
+    """Return the first of ``pending`` when it is examined; cancelled, it stays there and goes on."""
+    task = pending[0][1]
+    await asyncio.wait([task])
+    pending.popleft()
+    return task.result()
 
 
 async def generate(

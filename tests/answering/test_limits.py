@@ -15,8 +15,9 @@ from harness.core import Message, Reply, Request
 
 async def rounds(limiter: Limiter, number: int, latency: float = 1.0, throttled: bool = False) -> None:
     for _ in range(number):
-        await limiter.acquire(1)
-        limiter.release(None if throttled else latency, throttled)
+        await limiter.acquire()
+        limiter.note(None if throttled else latency, throttled)
+        limiter.release()
 
 
 def test_slots_grow_while_latency_holds_and_no_further_than_the_ceiling() -> None:
@@ -71,12 +72,13 @@ def test_no_more_than_the_slots_are_busy() -> None:
 
         async def one() -> None:
             nonlocal most, busy
-            await limiter.acquire(1)
+            await limiter.acquire()
             busy += 1
             most = max(most, busy)
             await asyncio.sleep(0)
             busy -= 1
-            limiter.release(0.1)
+            limiter.note(0.1)
+            limiter.release()
 
         await asyncio.gather(*(one() for _ in range(50)))
         return most

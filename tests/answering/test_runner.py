@@ -58,7 +58,7 @@ def one(text: str) -> Request:
 
 
 def echo(request: Request, _: int) -> Answer:
-    return Reply(request.text, prompt_tokens=3)
+    return Reply(request.text, prompt_tokens=3, completion_tokens=1)
 
 
 def test_equal_requests_are_sent_once_even_at_one_time(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ class Missing:
     cached: int = 0
     held: int = 0
 
-    async def replies(self, requests: Sequence[Request]) -> dict[str, Answer]:
+    async def replies(self, requests: Sequence[Request], turn: int = 0) -> dict[str, Answer]:
         """Return the answers in the cache by key, ``UNASKED`` for those that are missing."""
         distinct = {request.key: request for request in requests}
         replies, fresh = await self.cache.look_up(list(distinct))
