@@ -19,8 +19,8 @@ FLOORS = (
     # Records, errors, figures: they import nothing of ours.
     ("blocks", "columns", "core", "errors", "progress", "sections", "settings", "statistics"),
     # The ground: files and logs, retries, numbers in words, estimates.
-    ("estimates", "files", "numerals", "retrying"),
-    ("run_log", "tables"),
+    ("estimates", "files", "numerals", "posts", "retrying"),
+    ("identities", "locking", "marks", "run_log", "tables"),
     ("folder",),
     # Who is treated worse, from the tables of a run.
     ("findings",),

@@ -46,7 +46,10 @@ PER_SLOT = 8
 
 @dataclass
 class RunState:
-    """The progress of a run; ``documents`` counts those whose verdicts are in, ``cost`` returns USD."""
+    """The progress of a run; ``documents`` counts those whose verdicts are in, ``cost`` returns USD.
+
+    ``rows`` counts the rows written to each table.
+    """
 
     total: int
     documents: int = 0
@@ -56,6 +59,7 @@ class RunState:
     note: str = ""
     exploration: Exploration | None = None
     stopped: EndpointError | None = None
+    rows: Mapping[str, int] = field(default_factory=dict)
     lengths: Mapping[str, int] | None = None
 
     def tell(self, note: str) -> None:
@@ -128,10 +132,11 @@ async def audit(config: RunConfig, watch: Watcher = lambda _: None, overwrite: b
     audit still writes the results so far, with the status ``interrupted``. Raises ``HarnessError``.
     """
     assembled = await asyncio.to_thread(assemble, config)
-    assembled.folder.open(assembled.resolved, assembled.identity, overwrite)
-    with run_log.logged(assembled.folder.path, assembled.about) as journal:
-        finished = await _audited(assembled, watch)
-        journal.line(f"ended: {finished.summary.status}, {finished.summary.requests.model_dump_json()}")
+    with assembled.folder.held():
+        assembled.folder.open(assembled.resolved, assembled.identity, overwrite)
+        with run_log.logged(assembled.folder.path, assembled.about) as journal:
+            finished = await _audited(assembled, watch)
+            journal.line(f"ended: {finished.summary.status}, {finished.summary.requests.model_dump_json()}")
     return finished
 
 
@@ -170,7 +175,7 @@ async def _flow(audit: Audit, folder: RunFolder, progress: RunState) -> None:
     generated = generation.cases(audit, folder, audit.config.workers)
     with closing(generated) as cases, folder.derived() as tables:
         async with ResponseCache(audit.cache) as cache, audit.runner(cache) as runner:
-            progress.counts = runner.counts
+            progress.counts, progress.rows = runner.counts, tables.rows
             progress.cost = lambda: figures.cost(runner.counts, audit.prices)
             limit = max(CASES_OUTSTANDING, PER_SLOT * runner.ceiling)
             examiner = Examiner(audit, runner)
@@ -254,8 +259,22 @@ async def generate(
     cases. Raises ``HarnessError``.
     """
     audit = await asyncio.to_thread(assemble, config)
-    audit.folder.open(audit.resolved, audit.identity, overwrite)
+    with audit.folder.held():
+        audit.folder.open(audit.resolved, audit.identity, overwrite)
+        await _generated(audit, watch, engine)
+    cases = audit.folder.scan("cases")
+    return Generated(
+        folder=audit.folder.path,
+        suite=audit.suite.name,
+        nouns=audit.suite.nouns,
+        documents=audit.total,
+        eligible=figures.eligible(cases),
+        cases=figures.case_counts(cases),
+    )
 
+
+async def _generated(audit: Audit, watch: Progress, engine: generation.Engine) -> None:
+    """Make the cases in the folder, which exists."""
     stopped = threading.Event()
 
     def tell(done: int, total: int) -> None:
@@ -266,19 +285,10 @@ async def generate(
 
     with run_log.logged(audit.folder.path, audit.about) as journal:
         try:
-            await asyncio.to_thread(engine, audit, audit.folder, config.workers, tell)
+            await asyncio.to_thread(engine, audit, audit.folder, audit.config.workers, tell)
         finally:
             stopped.set()  # a thread cannot be cancelled: it ends after its current chunk
         journal.line("ended: all cases are made")
-    cases = audit.folder.scan("cases")
-    return Generated(
-        folder=audit.folder.path,
-        suite=audit.suite.name,
-        nouns=audit.suite.nouns,
-        documents=audit.total,
-        eligible=figures.eligible(cases),
-        cases=figures.case_counts(cases),
-    )
 
 
 async def check(config: RunConfig, text: str) -> Checked:
@@ -301,7 +311,7 @@ async def check(config: RunConfig, text: str) -> Checked:
 def _conclude(audit: Audit, folder: RunFolder, progress: RunState, status: Ending, seconds: float) -> Summary:
     """Compute the summary from the files alone, then write it and the reports."""
     for name in DERIVED:
-        folder.merge(name)
+        folder.merge(name, progress.rows.get(name, 0))
     config = audit.config
     summary = figures.build(
         folder,

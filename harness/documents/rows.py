@@ -40,7 +40,9 @@ def _parquet_rows(path: Path) -> Iterator[Row]:
     import polars as pl
 
     try:
-        for frame in pl.scan_parquet(path).collect_batches(chunk_size=PARQUET_ROWS, maintain_order=True):
+        for frame in pl.scan_parquet(path, glob=False).collect_batches(
+            chunk_size=PARQUET_ROWS, maintain_order=True
+        ):
             yield from frame.iter_rows(named=True)
     except (pl.exceptions.PolarsError, OSError) as error:
         raise DocumentError(f"{path}: not a Parquet file: {str(error).splitlines()[0]}") from error

@@ -23,11 +23,11 @@ from harness.answering.cache import ResponseCache
 from harness.audit import pipeline, planning
 from harness.audit.assembly import Audit, assemble
 from harness.audit.batching import files as batching
-from harness.audit.batching.jobs import Ledger, Pace, only_one
+from harness.audit.batching.jobs import Ledger, Pace
 from harness.audit.batching.run import answered, outstanding
 from harness.cli import app
 from harness.core import Failure, JsonObject, Message, Reply, Request, canonical
-from harness.errors import CacheError, ConfigError, EndpointError, RunError
+from harness.errors import CacheError, ConfigError, EndpointError
 from harness.retrying import PATIENT
 from tests.batch_server import (
     BatchServer,
@@ -278,14 +278,6 @@ def test_a_run_stopped_at_any_step_buys_nothing_twice(settings: Settings, number
         _, progress = run(settings(server.base_url))
         assert progress.counts.cached == UNIQUE
         assert len(server.jobs) == 1
-
-
-def test_one_run_at_a_time_has_the_jobs_of_a_folder(settings: Settings, tmp_path: Path) -> None:
-    with serve_batches(BatchServer(all_positive)) as server:
-        run(settings(server.base_url))
-        with only_one(tmp_path / "run"), pytest.raises(RunError, match="another run is working"):
-            run(settings(server.base_url))
-        run(settings(server.base_url))
 
 
 def test_a_job_created_unheard_is_found_again(settings: Settings) -> None:

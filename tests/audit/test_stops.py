@@ -188,9 +188,7 @@ def test_replies_that_do_not_tell_their_cost_cost_the_most(
 ) -> None:
     price = {"input": 1.0, "output": 1.0, "cached_input": 0.1}
     with serve(lambda *_: completion("Positive", usage=usage)) as endpoint:
-        figures = run(
-            made(endpoint, model__price=price, model__choices="none", budget__max_cost=0.003)
-        )
+        figures = run(made(endpoint, model__price=price, model__choices="none", budget__max_cost=0.003))
     assert figures["status"] == "partial"
     assert len(endpoint.requests) < TEXTS * GROUP
     assert 0.0015 < figures["cost_usd"] <= 0.003
