@@ -40,8 +40,9 @@ class Counts:
     """Counts of requests and tokens; ``unique = cached + sent`` once a run is complete.
 
     ``failed`` counts requests sent that got no reply; ``retried`` counts extra attempts; ``served`` counts
-    replies by the model that the endpoint says it is, with its fingerprint. ``unmetered`` replies did not
-    tell their tokens, of which they have ``prompt_bound`` and ``completion_bound`` at most.
+    replies by the model that the endpoint says it is, with its fingerprint. ``damaged`` replies in the cache
+    were asked for again. ``unmetered`` replies did not tell their tokens, of which they have ``prompt_bound``
+    and ``completion_bound`` at most.
     """
 
     unique: int = 0
@@ -54,6 +55,7 @@ class Counts:
     completion_tokens: int = 0
     cached_tokens: int = 0
     served: Counter[str] = field(default_factory=Counter)
+    damaged: int = 0
     unmetered: int = 0
     prompt_bound: int = 0
     completion_bound: int = 0
@@ -152,6 +154,7 @@ class Runner:
         waiting = {key: self._flights.get(key) or self._take_off(key) for key in distinct}
         cached, fresh = await self._cache.look_up(unclaimed)
         self.counts.unique += len(fresh)
+        self.counts.damaged = self._cache.damaged
         for key in unclaimed:
             if key in cached:
                 if key in fresh:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from harness import files, run_log
+from harness.answering import salvage
 from harness.answering.cache import ResponseCache
 from harness.answering.runner import Counts
 from harness.audit import asking, generation
@@ -120,24 +121,43 @@ Watcher = Callable[[RunState], None]
 Ending = Literal["complete", "partial", "interrupted"]
 
 
-async def run(config: RunConfig, watch: Watcher = lambda _: None, overwrite: bool = False) -> dict[str, Any]:
+async def run(
+    config: RunConfig, watch: Watcher = lambda _: None, overwrite: bool = False, buy_again: bool = False
+) -> dict[str, Any]:
     """Audit as ``audit`` does, and return the summary as JSON values, with the folder under ``folder``."""
-    return (await audit(config, watch, overwrite)).to_json()
+    return (await audit(config, watch, overwrite, buy_again)).to_json()
 
 
-async def audit(config: RunConfig, watch: Watcher = lambda _: None, overwrite: bool = False) -> Finished:
+async def audit(
+    config: RunConfig, watch: Watcher = lambda _: None, overwrite: bool = False, buy_again: bool = False
+) -> Finished:
     """Run the audit that ``config`` describes, and write summary and reports to the run folder.
 
-    ``watch`` is called once with the ``RunState``, which is updated as the run proceeds. If cancelled, the
-    audit still writes the results so far, with the status ``interrupted``. Raises ``HarnessError``.
+    ``watch`` is called once with the ``RunState``, which is updated as the run proceeds. With ``buy_again``,
+    a damaged response cache is made anew with what can be read of it; the rest is asked for again. If
+    cancelled, the audit still writes the results so far, with the status ``interrupted``. Raises
+    ``HarnessError``.
     """
     assembled = await asyncio.to_thread(assemble, config)
     with assembled.folder.held():
         assembled.folder.open(assembled.resolved, assembled.identity, overwrite)
         with run_log.logged(assembled.folder.path, assembled.about) as journal:
+            if buy_again:
+                await asyncio.to_thread(_renew, assembled.cache)
             finished = await _audited(assembled, watch)
             journal.line(f"ended: {finished.summary.status}, {finished.summary.requests.model_dump_json()}")
     return finished
+
+
+def _renew(cache: Path) -> None:
+    if (renewed := salvage.renew(cache)) is not None:
+        log.warning(
+            "cache %s was damaged: %s replies could be read and are kept, the others are asked for again; the"
+            " damaged file is %s",
+            cache,
+            f"{renewed.replies:,}",
+            renewed.aside,
+        )
 
 
 async def _audited(assembled: Audit, watch: Watcher) -> Finished:

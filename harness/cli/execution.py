@@ -25,10 +25,10 @@ PLAIN_SECONDS = 10.0
 REFRESH_SECONDS = 0.25
 
 
-def audit(config: RunConfig, overwrite: bool, quiet: bool) -> pipeline.Finished:
+def audit(config: RunConfig, overwrite: bool, quiet: bool, buy_again: bool) -> pipeline.Finished:
     """Run ``pipeline.audit`` with progress on standard error, unless ``quiet``."""
     logging.basicConfig(level=logging.WARNING, format="hinter: %(message)s", stream=sys.stderr)
-    return stoppable(_audit(config, overwrite, quiet), "answered")
+    return stoppable(_audit(config, overwrite, quiet, buy_again), "answered")
 
 
 def stoppable(work: Coroutine[object, object, Result], progress: str) -> Result:
@@ -63,11 +63,11 @@ async def _interruptible(work: Coroutine[object, object, Result], progress: str)
     return await task
 
 
-async def _audit(config: RunConfig, overwrite: bool, quiet: bool) -> pipeline.Finished:
+async def _audit(config: RunConfig, overwrite: bool, quiet: bool, buy_again: bool) -> pipeline.Finished:
     states: list[pipeline.RunState] = []
     show = _bar if sys.stderr.isatty() else _lines
     with contextlib.nullcontext() if quiet else show(states, asyncio.get_running_loop()):
-        return await pipeline.audit(config, states.append, overwrite)
+        return await pipeline.audit(config, states.append, overwrite, buy_again)
 
 
 def describe(progress: pipeline.RunState, seconds: float) -> str:

@@ -80,6 +80,16 @@ def of_cost(unmetered: int, cost: float | None) -> Iterator[Caution]:
         )
 
 
+def of_cache(damaged: int) -> Iterator[Caution]:
+    """Yield a caution if replies in the cache were damaged."""
+    if damaged:
+        replies = "1 reply was" if damaged == 1 else f"{count(damaged)} replies were"
+        yield Caution(
+            code="damaged-replies",
+            text=f"In the response cache, {replies} damaged and asked for again: look after the disk.",
+        )
+
+
 def of_summary(summary: Summary, served: Mapping[str, int], controls_asked: bool) -> Iterator[Caution]:
     """Yield what the figures show: unread answers, few originals, a model that changed, no controls."""
     answers = summary.answers

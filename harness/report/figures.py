@@ -111,6 +111,7 @@ def build(folder: RunFolder, facts: Facts, additions: Mapping[str, object] | Non
         *([first] if first is not None else []),
         *cautions.of_tables(cases, answers),
         *cautions.of_cost(facts.counts.unmetered, summary.cost_usd),
+        *cautions.of_cache(facts.counts.damaged),
         *cautions.of_summary(summary, facts.counts.served, facts.controls),
     ]
     summary = summary.model_copy(update={"cautions": tuple(cautioned)})
