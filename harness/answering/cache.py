@@ -48,6 +48,8 @@ DIALECT = "SELECT dialect FROM dialects WHERE endpoint = ?"
 LEARN = "INSERT OR REPLACE INTO dialects VALUES (?, ?, ?)"
 EXPECT = "INSERT OR REPLACE INTO expected VALUES "
 EXPECTED = "SELECT key, CAST(request AS BLOB) FROM expected WHERE key IN (SELECT value FROM json_each(?))"
+JOBS = "SELECT DISTINCT job FROM expected WHERE key IN (SELECT value FROM json_each(?))"
+AWAITED = "SELECT job, count(*) FROM expected WHERE job IN (SELECT value FROM json_each(?)) GROUP BY job"
 SETTLE = "DELETE FROM expected WHERE key IN (SELECT value FROM json_each(?))"
 DAMAGED = (
     "is damaged, and what cannot be read would have to be bought again: give run --buy-again to keep every"
@@ -208,6 +210,14 @@ class ResponseCache:
                 if requests[key].key != key:
                     raise CacheError(f"cache {self.path}: the expected request {key} does not match its key")
         return requests
+
+    async def jobs(self, keys: Sequence[str]) -> set[str]:
+        """Return the jobs that were handed the requests among ``keys`` that are not settled."""
+        return {row[0] for batch in pieces(keys) for row in await self._all(JOBS, [json.dumps(list(batch))])}
+
+    async def awaited(self, jobs: Sequence[str]) -> dict[str, int]:
+        """Return the number of requests that are not settled, by job, for ``jobs`` that have any."""
+        return dict(await self._all(AWAITED, [json.dumps(list(jobs))]))
 
     async def settle(self, keys: Sequence[str]) -> None:
         """Remove ``keys`` from the expected requests: they were answered, or never will be."""

@@ -465,6 +465,30 @@ def test_a_run_sends_only_what_the_file_did_not_bring(settings: Settings, tmp_pa
         assert (figures["requests"]["cached"], figures["requests"]["sent"]) == (8, 4)
 
 
+def test_lines_that_are_missing_or_contradict_each_other_are_said(
+    settings: Settings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, out, cache = tmp_path / "asked.jsonl", tmp_path / "answers.jsonl", tmp_path / "cache.sqlite"
+
+    def imported(lines: Sequence[bytes]) -> tuple[int, str]:
+        out.write_bytes(b"\n".join(lines))
+        code = app.main(["import-batch", str(out), "--cache", str(cache)], standalone_mode=False)
+        return code, capsys.readouterr().err
+
+    asyncio.run(batching.export(settings("http://localhost:1/v1"), file))
+    answers = vllm_run_batch(list(batch_files.lines(file)), biased).splitlines()
+    other = answers[1].replace(b"Positive", b"Negative")
+    assert other != answers[1]
+    said = f"1 other reply than the one that is kept: {out} line 7\n"
+    assert imported([*answers[:6], other]) == (3, f"6 requests of {file} have no line here\n{said}")
+    assert imported([*answers[:6], other])[0] == 3, "nor silent at the second time"
+    assert imported(answers[:10]) == (3, f"2 requests of {file} have no line here\n")
+    assert imported(answers) == (0, "")
+    assert all(
+        reply.text != "Negative" for reply in kept(cache, [json.loads(answers[1])["custom_id"]]).values()
+    )
+
+
 def test_a_vllm_server_need_not_run(settings: Settings, tmp_path: Path) -> None:
     from harness.models.vllm import VllmModel
     from harness.models.vllm_server import Settings as ServerSettings

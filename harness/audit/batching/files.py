@@ -85,12 +85,18 @@ async def export(config: RunConfig, file: Path, again: bool = False) -> Exported
 async def take_in(cache: Path, files: Sequence[Path]) -> Taken:
     """Import the answers in ``files`` into the cache at ``cache``; requests answered or failed are settled.
 
+    Requests of the same batch files that have no line in ``files`` are counted and stay expected.
     Raises ``ConfigError`` if a file cannot be read.
     """
     _check_there(files)
     taken = Taken()
     await keep(cache, [(file, str(file)) for file in files], taken)
-    await settle(cache, [*taken.answered, *taken.failures])
+    keys = [*taken.answered, *taken.failures]
+    async with ResponseCache(cache) as opened:
+        jobs = await opened.jobs(keys)
+        if keys:
+            await opened.settle(keys)
+        taken.absent = await opened.awaited(sorted(jobs))
     return taken
 
 
