@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,7 @@ from harness import config
 from harness.audit import pipeline
 from harness.errors import RunError
 from harness.folder import RunFolder
-from tests.commands import command, environment
+from tests.commands import called, command, environment
 from tests.servers import Answer, completion, serve
 
 DOCUMENTS = 70  # three chunks
@@ -243,3 +245,44 @@ def test_overwrite_replaces_a_run_whose_identity_is_damaged(settings: Settings, 
 def test_a_folder_may_have_any_name(settings: Settings, tmp_path: Path, name: str) -> None:
     for _ in range(2):
         assert run(settings(out=str(tmp_path / name)))["documents"]["judged"] == DOCUMENTS
+
+
+def test_what_a_damaged_cache_lost_is_bought_again_only_if_that_is_said(
+    settings: Settings, tmp_path: Path
+) -> None:
+    cache = tmp_path / "cache.sqlite"
+    with serve(lambda *_: completion("Positive")) as endpoint:
+        changes = {"model__name": "m", "model__base_url": endpoint.base_url, "model__choices": "none"}
+        before = run(settings(**changes))
+        (tmp_path / "run.toml").write_text(tomli_w.dumps(settings(**changes).resolved()), encoding="utf-8")
+        with cache.open("r+b") as file:
+            file.truncate(cache.stat().st_size // 2)
+        posted = len(endpoint.requests)
+        done = called(tmp_path, "run", "run.toml", "--json")
+        assert (done.returncode, len(endpoint.requests)) == (2, posted)
+        assert done.stderr.splitlines()[-1].startswith(
+            f"hinter: cache {cache} is damaged, and what cannot be"
+        )
+        exported = called(tmp_path, "cache", "export", "saved.jsonl", "--cache", str(cache))
+        assert exported.returncode == 3
+        saved = len((tmp_path / "saved.jsonl").read_text(encoding="utf-8").splitlines())
+        assert 0 < saved < posted
+        done = called(tmp_path, "run", "run.toml", "--json", "--buy-again")
+        assert done.returncode == 0
+        figures = json.loads(done.stdout)
+        assert figures["results"] == before["results"]
+        assert len(endpoint.requests) - posted == figures["requests"]["sent"] == posted - saved
+    log = (tmp_path / "run" / "run.log").read_text(encoding="utf-8")
+    assert f"{saved} replies could be read and are kept" in log
+
+
+def test_a_damaged_reply_is_asked_for_again_and_said(settings: Settings, tmp_path: Path) -> None:
+    before = run(settings())
+    with closing(sqlite3.connect(tmp_path / "cache.sqlite")) as db:
+        db.execute("UPDATE replies SET reply = substr(reply, 1, 20) WHERE rowid IN (3, 4)")
+        db.commit()
+    again = run(settings())
+    assert (again["requests"]["sent"], again["results"]) == (2, before["results"])
+    (said,) = [caution["text"] for caution in again["cautions"] if caution["code"] == "damaged-replies"]
+    assert said.startswith("In the response cache, 2 replies were damaged and asked for again")
+    assert "damaged-replies" not in {caution["code"] for caution in run(settings())["cautions"]}
