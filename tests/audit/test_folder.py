@@ -254,11 +254,10 @@ def test_what_a_damaged_cache_lost_is_bought_again_only_if_that_is_said(
     with serve(lambda *_: completion("Positive")) as endpoint:
         changes = {"model__name": "m", "model__base_url": endpoint.base_url, "model__choices": "none"}
         before = run(settings(**changes))
-        (tmp_path / "run.toml").write_text(tomli_w.dumps(settings(**changes).resolved()), encoding="utf-8")
         with cache.open("r+b") as file:
             file.truncate(cache.stat().st_size // 2)
         posted = len(endpoint.requests)
-        done = called(tmp_path, "run", "run.toml", "--json")
+        done = called(tmp_path, "run", "run/run.toml", "--json")
         assert (done.returncode, len(endpoint.requests)) == (2, posted)
         assert done.stderr.splitlines()[-1].startswith(
             f"hinter: cache {cache} is damaged, and what cannot be"
@@ -267,7 +266,7 @@ def test_what_a_damaged_cache_lost_is_bought_again_only_if_that_is_said(
         assert exported.returncode == 3
         saved = len((tmp_path / "saved.jsonl").read_text(encoding="utf-8").splitlines())
         assert 0 < saved < posted
-        done = called(tmp_path, "run", "run.toml", "--json", "--buy-again")
+        done = called(tmp_path, "run", "run/run.toml", "--json", "--buy-again")
         assert done.returncode == 0
         figures = json.loads(done.stdout)
         assert figures["results"] == before["results"]
