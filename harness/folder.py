@@ -195,8 +195,7 @@ class RunFolder:
         marks.write(self._mark(number), self.chunk_files(number))
 
     def _clear(self, number: int) -> None:
-        self._mark(number).unlink(missing_ok=True)
-        for old in self.cases.glob(f"part-{number:05d}-*"):
+        for old in self.cases.glob(f"part-{number:05d}[-.]*"):
             old.unlink()
 
     def _mark(self, number: int) -> Path:

@@ -19,7 +19,7 @@ FLOORS = (
     # Records, errors, figures: they import nothing of ours.
     ("blocks", "columns", "core", "errors", "progress", "sections", "settings", "statistics"),
     # The ground: files and logs, retries, numbers in words, estimates.
-    ("estimates", "files", "numerals", "posts", "retrying"),
+    ("estimates", "files", "interruption", "numerals", "posts", "retrying"),
     ("identities", "locking", "marks", "run_log", "tables"),
     ("folder",),
     # Who is treated worse, from the tables of a run.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, count
@@ -12,6 +11,7 @@ from harness.answering.runner import Answer, Answerer
 from harness.audit import asking
 from harness.audit.assembly import Audit
 from harness.core import Case, Examined, Failure, Noise, Outcome, Status, Verdict
+from harness.interruption import in_thread
 
 CASES_AT_ONCE = 256
 
@@ -136,13 +136,8 @@ class Examiner:
 
 
 async def next_group(groups: Iterator[list[Case]]) -> list[Case] | None:
-    """Return the next group, None at the end; made in a thread that finishes its step even if cancelled."""
-    step = asyncio.ensure_future(asyncio.to_thread(next, groups, None))
-    try:
-        return await asyncio.shield(step)
-    except asyncio.CancelledError:
-        await asyncio.wait([step])
-        raise
+    """Return the next group, None at the end; made in a thread that ends if this is cancelled."""
+    return await in_thread(lambda: next(groups, None))
 
 
 def _shifted(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import threading
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
@@ -29,6 +28,7 @@ from harness.config import RunConfig
 from harness.core import Case, Document, Examined, Json, JsonObject, Outcome, Verdict
 from harness.errors import BudgetSpent, ConfigError, EndpointError
 from harness.folder import DERIVED, RunFolder
+from harness.interruption import in_thread
 from harness.models import tokens
 from harness.plugins import Controls, Nouns
 from harness.progress import Progress, unwatched
@@ -138,12 +138,12 @@ async def audit(
     cancelled, the audit still writes the results so far, with the status ``interrupted``. Raises
     ``HarnessError``.
     """
-    assembled = await asyncio.to_thread(assemble, config)
+    assembled = await in_thread(lambda: assemble(config))
     with assembled.folder.held():
         assembled.folder.open(assembled.resolved, assembled.identity, overwrite)
         with run_log.logged(assembled.folder.path, assembled.about) as journal:
             if buy_again:
-                await asyncio.to_thread(_renew, assembled.cache)
+                await in_thread(lambda: _renew(assembled.cache))
             finished = await _audited(assembled, watch)
             journal.line(f"ended: {finished.summary.status}, {finished.summary.requests.model_dump_json()}")
     return finished
@@ -219,7 +219,7 @@ async def _chosen(
     from harness.audit.adaptive.exploration import Exploration
 
     budget = audit.config.budget.adaptive or 0
-    await asyncio.to_thread(deque, cases, 0)
+    await in_thread(lambda: deque(cases, 0))
     exploration = Exploration(folder, examiner, audit.suite.judge, budget, audit.config.seed)
     progress.exploration = exploration
     try:
@@ -278,7 +278,7 @@ async def generate(
     ``watch`` is called with the number of documents done and the total; ``engine`` makes and writes the
     cases. Raises ``HarnessError``.
     """
-    audit = await asyncio.to_thread(assemble, config)
+    audit = await in_thread(lambda: assemble(config))
     with audit.folder.held():
         audit.folder.open(audit.resolved, audit.identity, overwrite)
         await _generated(audit, watch, engine)
@@ -295,25 +295,14 @@ async def generate(
 
 async def _generated(audit: Audit, watch: Progress, engine: generation.Engine) -> None:
     """Make the cases in the folder, which exists."""
-    stopped = threading.Event()
-
-    def tell(done: int, total: int) -> None:
-        """Report progress, or end the thread that calls this if the run was cancelled."""
-        if stopped.is_set():
-            raise asyncio.CancelledError
-        watch(done, total)
-
     with run_log.logged(audit.folder.path, audit.about) as journal:
-        try:
-            await asyncio.to_thread(engine, audit, audit.folder, audit.config.workers, tell)
-        finally:
-            stopped.set()  # a thread cannot be cancelled: it ends after its current chunk
+        await in_thread(lambda: engine(audit, audit.folder, audit.config.workers, watch))
         journal.line("ended: all cases are made")
 
 
 async def check(config: RunConfig, text: str) -> Checked:
     """Ask about one text and all its mutants. Raises ``HarnessError``."""
-    audit = await asyncio.to_thread(assemble, config.model_copy(update={"control": Controls(share=0)}))
+    audit = await in_thread(lambda: assemble(config.model_copy(update={"control": Controls(share=0)})))
     if audit.suite.makes_texts:
         raise ConfigError(f"suite {audit.suite.name!r} makes its own texts: check one of yours with another")
     cases = list(audit.suite.cases(iter([Document("text", text)])))

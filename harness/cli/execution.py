@@ -27,16 +27,18 @@ REFRESH_SECONDS = 0.25
 
 def audit(config: RunConfig, overwrite: bool, quiet: bool, buy_again: bool) -> pipeline.Finished:
     """Run ``pipeline.audit`` with progress on standard error, unless ``quiet``."""
-    logging.basicConfig(level=logging.WARNING, format="hinter: %(message)s", stream=sys.stderr)
     return stoppable(_audit(config, overwrite, quiet, buy_again), "answered")
 
 
 def stoppable(work: Coroutine[object, object, Result], progress: str) -> Result:
-    """Run ``work`` and return its result; Ctrl-C cancels it, and a second one ends the process.
+    """Run ``work`` and return its result, its warnings on standard error.
+
+    Ctrl-C cancels it, and a second one ends the process.
 
     ``progress`` is a participle for what is on disk by then, such as ``answered``. Raises ``click.Abort`` if
     the cancelled ``work`` returns nothing.
     """
+    logging.basicConfig(level=logging.WARNING, format="hinter: %(message)s", stream=sys.stderr)
     try:
         return asyncio.run(_interruptible(work, progress))
     except asyncio.CancelledError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from harness.config import RunConfig
 from harness.core import Failure, Json, JsonObject, Reply, canonical
 from harness.dialect import Choices, Dialect
 from harness.errors import ConfigError, EndpointError, Transient
+from harness.interruption import in_thread
 from harness.models import wire
 
 NOT_EXECUTED = 0
@@ -62,7 +62,7 @@ async def export(config: RunConfig, file: Path, again: bool = False) -> Exported
     one, which later runs then use. Raises ``HarnessError``.
     """
     _check_free(file)
-    audit = await asyncio.to_thread(assemble, config)
+    audit = await in_thread(lambda: assemble(config))
     limits = config.budget
     budget = Budget(limits.max_requests, limits.max_cost, audit.prices)
     cases = audit.suite.cases(audit.documents())
