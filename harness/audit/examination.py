@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, count
 
@@ -11,7 +11,6 @@ from harness.answering.runner import Answer, Answerer
 from harness.audit import asking
 from harness.audit.assembly import Audit
 from harness.core import Case, Examined, Failure, Noise, Outcome, Status, Verdict
-from harness.interruption import in_thread
 
 CASES_AT_ONCE = 256
 
@@ -133,11 +132,6 @@ class Examiner:
             name: [self._reader.outcome(replies[request.key]) for request in repeated]
             for name, repeated in requests.items()
         }
-
-
-async def next_group(groups: Iterator[list[Case]]) -> list[Case] | None:
-    """Return the next group, None at the end; made in a thread that ends if this is cancelled."""
-    return await in_thread(lambda: next(groups, None))
 
 
 def _shifted(

@@ -23,7 +23,7 @@ from harness.answering.runner import Counts
 from harness.audit import asking, generation
 from harness.audit.assembly import Audit, assemble
 from harness.audit.batching.run import answered, outstanding
-from harness.audit.examination import Examiner, next_group
+from harness.audit.examination import Examiner
 from harness.config import RunConfig
 from harness.core import Case, Document, Examined, Json, JsonObject, Outcome, Verdict
 from harness.errors import BudgetSpent, ConfigError, EndpointError
@@ -240,7 +240,7 @@ async def _examined(
     """
     pending: deque[tuple[int, asyncio.Task[Examined]]] = deque()
     try:
-        while (group := await next_group(groups)) is not None:
+        while (group := await asking.next_group(groups)) is not None:
             pending.append((len(group), asyncio.create_task(examiner.examine(group))))
             while pending and (pending[0][1].done() or sum(size for size, _ in pending) > limit):
                 yield await _first(pending)

@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass, field
 from harness.answering.cache import ResponseCache
 from harness.audit import asking
 from harness.audit.assembly import assemble
-from harness.audit.examination import next_group
 from harness.config import RunConfig
 from harness.core import Case, Json
 from harness.estimates import likely_answer
@@ -77,7 +76,7 @@ async def plan(config: RunConfig) -> Plan:
     async with ResponseCache(audit.cache) as cache:
         cases = tally.passing(audit.suite.cases(audit.documents()))
         groups = asking.groups(cases, audit.suite.include_discarded)
-        while (group := await next_group(groups)) is not None:
+        while (group := await asking.next_group(groups)) is not None:
             requests = {r.key: r for r in asking.requests(group, audit.planner, config.repeats)}
             cached_replies, fresh = await cache.look_up(list(requests))
             unique += len(fresh)

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -116,9 +117,10 @@ def test_a_second_process_says_who_has_the_folder_and_changes_nothing(
 
 def test_two_runs_of_one_process_are_two(settings: Settings) -> None:
     async def both() -> list[Any]:
-        return await asyncio.gather(*(pipeline.run(settings()) for _ in range(2)), return_exceptions=True)
+        ends = await asyncio.gather(*(pipeline.run(settings()) for _ in range(2)), return_exceptions=True)
+        return list(ends)
 
-    ends = asyncio.run(both())
+    ends: list[Any] = asyncio.run(both())
     (refused,) = [end for end in ends if isinstance(end, RunError)]
     assert f"in use by process {os.getpid()}" in str(refused)
     (figures,) = [end for end in ends if isinstance(end, dict)]
@@ -168,14 +170,14 @@ def test_cases_that_are_missing_are_made_again(settings: Settings, tmp_path: Pat
     assert len(files) == 3
     damages: list[Callable[[], object]] = [
         files[1].unlink,
-        lambda: [file.unlink() for file in files],
+        lambda: deque(map(Path.unlink, files)),
         lambda: files[0].write_bytes(files[0].read_bytes()[:-20]),
         lambda: files[2].write_bytes(b""),
         lambda: (cases / "complete").write_bytes(b""),
         lambda: (cases / "complete").write_text("[]", encoding="utf-8"),
         lambda: (cases / "part-00001.whole").unlink(),
         lambda: (cases / "part-00001.whole").write_bytes(b"{"),
-        lambda: [file.unlink() for file in cases.iterdir()],
+        lambda: deque(map(Path.unlink, list(cases.iterdir()))),
     ]
     for damage in damages:
         damage()
