@@ -2,9 +2,9 @@
 
     python benchmarks/faults.py [--rounds 2] [--seed 1] [--only kills|batch|together]
 
-``kills``: SIGKILL, SIGTERM, SIGINT and two SIGINTs over automatic and fixed concurrency, one worker process and
-two, with and without a budget; the run is then taken up until it is complete. ``batch``: the same for --batch.
-``together``: four processes at a time on one cache, with one folder and with four.
+``kills``: SIGKILL, SIGTERM, SIGINT and two SIGINTs over automatic and fixed concurrency, one worker process
+and two, with and without a budget; the run is then taken up until it is complete. ``batch``: the same for
+--batch. ``together``: four processes at a time on one cache, with one folder and with four.
 """
 
 from __future__ import annotations
