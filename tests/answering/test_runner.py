@@ -131,6 +131,37 @@ def test_an_error_of_ours_is_not_swallowed(tmp_path: Path) -> None:
         ask(Scripted(broken), ["a"], tmp_path / "c.sqlite")
 
 
+def test_groups_are_finished_before_new_ones_begin(tmp_path: Path) -> None:
+    """What a group asks later goes before groups that came after it, and what fails keeps its turn."""
+    order: list[str] = []
+
+    def script(request: Request, number: int) -> Answer:
+        order.append(request.text)
+        if request.text.endswith("1") and number == 1:
+            raise Transient("busy")
+        return echo(request, number)
+
+    async def work() -> None:
+        async with (
+            ResponseCache(tmp_path / "c.sqlite") as cache,
+            Runner(Scripted(script), cache, Limiter(64, 2), back_off=wait_none()) as runner,
+        ):
+
+            async def group(turn: int) -> None:
+                await runner.replies([one(f"{turn}-{n}") for n in range(4)], turn)
+                await runner.replies([one(f"{turn}-later-{n}") for n in range(2)], turn)
+
+            await asyncio.gather(*(group(turn) for turn in range(5)))
+
+    asyncio.run(work())
+    turns = [int(text[0]) for text in order]
+    overlap = 2 * 2  # slots, once for each of the two questions
+    assert all(max(turns[: turns.index(turn) + 1]) <= turn + 1 for turn in range(5))
+    for turn in range(4):
+        last = max(place for place, at in enumerate(turns) if at == turn)
+        assert sum(at > turn for at in turns[:last]) <= overlap
+
+
 FAULTS = st.lists(st.sampled_from(["busy", "filtered", "fine"]), min_size=1, max_size=ATTEMPTS)
 
 
