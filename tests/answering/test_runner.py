@@ -154,7 +154,7 @@ def test_groups_are_finished_before_new_ones_begin(tmp_path: Path) -> None:
                 asyncio.create_task(runner.replies([one(f"{turn}-{place}-{n}") for n in range(3)], turn))
                 for place, turn in enumerate(turns)
             ]
-            while runner.counts.unique < 3 * len(turns):
+            while runner.counts.unique < 3 * len(turns):  # noqa: ASYNC110
                 await asyncio.sleep(0.001)
             limiter.slots = 1
             limiter.note(None)
