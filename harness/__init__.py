@@ -20,7 +20,7 @@ __version__ = "0.1.0"
 
 
 async def run(
-    config: RunConfig | str | Path | Mapping[str, object], overwrite: bool = False
+    config: RunConfig | str | Path | Mapping[str, object], overwrite: bool = False, buy_again: bool = False
 ) -> dict[str, Any]:
     """Run the audit that ``config`` describes and return its summary, with the run folder under ``folder``.
 
@@ -34,15 +34,15 @@ async def run(
         config = configuration.load(None, config)
     elif isinstance(config, str | Path):
         config = configuration.load(config)
-    return await pipeline.run(config, overwrite=overwrite)
+    return await pipeline.run(config, overwrite=overwrite, buy_again=buy_again)
 
 
 def run_sync(
-    config: RunConfig | str | Path | Mapping[str, object], overwrite: bool = False
+    config: RunConfig | str | Path | Mapping[str, object], overwrite: bool = False, buy_again: bool = False
 ) -> dict[str, Any]:
     """Call ``run`` from synchronous code, in its own thread so that a running event loop is no obstacle."""
     import asyncio
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(1) as pool:
-        return pool.submit(lambda: asyncio.run(run(config, overwrite))).result()
+        return pool.submit(lambda: asyncio.run(run(config, overwrite, buy_again))).result()

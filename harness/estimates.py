@@ -27,6 +27,11 @@ def text_bound(text: str) -> int:
     return math.ceil(len(text) / FEWEST_CHARACTERS_A_TOKEN)
 
 
+def bytes_bound(size: int) -> int:
+    """Return a number of tokens that a body of ``size`` bytes is very unlikely to exceed."""
+    return math.ceil(size / FEWEST_CHARACTERS_A_TOKEN)
+
+
 def characters_within(tokens: int) -> int:
     """Return the number of characters that fit into ``tokens``, by the measure of ``text_bound``."""
     return int(tokens * FEWEST_CHARACTERS_A_TOKEN)

@@ -1,7 +1,8 @@
 """A run folder: cases, answers, verdicts and summary, in files that any tool reads.
 
 Cases are written in parts as they are made, and a complete set of parts is read back instead of being made
-again. Answers and verdicts are derived from the cases and the response cache, so each run rewrites them.
+again; what is missing of it is made again. Answers and verdicts are derived from the cases and the response
+cache, so each run rewrites them. One process at a time works in a folder.
 """
 
 from __future__ import annotations
@@ -9,13 +10,14 @@ from __future__ import annotations
 import json
 import shutil
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness import files, tables
+from harness import files, identities, locking, marks, tables
 from harness.core import Case, Examined, JsonObject, canonical
 from harness.errors import RunError
 
@@ -28,6 +30,12 @@ DERIVED = ("answers", "verdicts", "discarded", "controls", "noise")
 control mutants, which earlier versions did not make."""
 ADDED = ("controls",)
 """The tables that a run of an earlier version lacks."""
+PRODUCTS = (
+    *("identity.json", "run.toml", "run.log", "summary.json", "report.html", "junit.xml", "batch.json"),
+    *("templates.parquet", "fluency.json", "fluency.parquet", "coverage.json", "coverage.html"),
+    *("explanations.json", "review.json"),
+)
+"""The files of a run folder beside its tables."""
 
 
 class RunFolder:
@@ -62,46 +70,97 @@ class RunFolder:
         """The folder of the cases."""
         return self.path / "cases"
 
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Create the folder where there is none, and lock it for this process while the block runs.
+
+        Raises ``RunError`` if another process works in it, or if it is not a run folder.
+        """
+        with self._usable():
+            self._must_be_ours()
+            files.private_folder(self.path)
+        with locking.locked(self.path):
+            yield
+
     def open(self, resolved: str, identity: JsonObject, overwrite: bool = False) -> None:
         """Create the folder, or open it again, for a run whose results ``identity`` determines.
 
-        ``resolved`` is the configuration as TOML. A run with another identity is replaced if ``overwrite``.
-        Raises ``RunError`` if the folder holds something else or cannot be written.
+        ``resolved`` is the configuration as TOML. With ``overwrite``, the files of a run with another
+        identity are deleted, and nothing else. Raises ``RunError`` if the folder holds something else or
+        cannot be written.
         """
-        try:
+        with self._usable():
             self._open(resolved, identity, overwrite)
+
+    @contextmanager
+    def _usable(self) -> Iterator[None]:
+        try:
+            yield
         except OSError as error:
             raise RunError(
                 f"{self.path} cannot be a run folder ({error.strerror or error}): use another --out"
             ) from error
 
+    def _must_be_ours(self) -> None:
+        """Raise ``RunError`` if the folder has content that is not of a run."""
+        if not self.path.exists() or (self.path / "identity.json").exists():
+            return
+        if any(file.name not in locking.NAMES for file in self.path.iterdir()):
+            raise RunError(f"{self.path} is not empty and not a run folder: use another --out")
+
     def _open(self, resolved: str, identity: JsonObject, overwrite: bool) -> None:
+        self._must_be_ours()
         mark = self.path / "identity.json"
-        if self.path.exists() and any(self.path.iterdir()):
-            if not mark.exists():
-                raise RunError(f"{self.path} is not empty and not a run folder: use another --out")
-            earlier = _identity(mark)
-            if earlier != json.loads(canonical(identity)):
-                if not overwrite:
-                    raise RunError(
-                        f"{self.path} holds a run with other settings ({_difference(earlier, identity)}): "
-                        "use another --out, or --overwrite to replace it"
-                    )
-                shutil.rmtree(self.path)
+        if mark.exists() and (difference := self._other(mark, identity, overwrite)) is not None:
+            if not overwrite:
+                raise RunError(
+                    f"{self.path} holds a run with other settings ({difference}): "
+                    "use another --out, or --overwrite to replace it"
+                )
+            self._delete()
         files.private_folder(self.cases)
         files.write(mark, canonical(identity))
         files.write(self.path / "run.toml", resolved)
         for name in DERIVED:
             shutil.rmtree(self.path / f"{name}.parts", ignore_errors=True)
 
+    def _other(self, mark: Path, identity: JsonObject, overwrite: bool) -> str | None:
+        """Return how the run in the folder differs from one with ``identity``; None where it does not."""
+        try:
+            earlier = identities.read(mark)
+        except RunError:
+            if overwrite:
+                return "unknown"
+            raise
+        return (
+            None if earlier == json.loads(canonical(identity)) else identities.difference(earlier, identity)
+        )
+
+    def _delete(self) -> None:
+        """Delete the files of the run, and no other. Raises ``RunError`` if it has unfinished batch jobs."""
+        batch = self.path / "batch.json"
+        if batch.exists() and (unfinished := _unfinished(batch)):
+            raise RunError(
+                f"{self.path} has {unfinished} requests in batch jobs that are paid for and not imported:"
+                " finish them with the settings in its run.toml, or use another --out"
+            )
+        for name in (*PRODUCTS, *(f"{name}.parquet" for name in DERIVED)):
+            (self.path / name).unlink(missing_ok=True)
+        for name in DERIVED:
+            shutil.rmtree(self.path / f"{name}.parts", ignore_errors=True)
+        for pattern in ("cases/part-*.parquet", "cases/part-*.whole", f"cases/{COMPLETE}", "batch/*.jsonl"):
+            for file in self.path.glob(pattern):
+                file.unlink()
+
     @property
     def complete(self) -> bool:
         """Whether all cases are on disk."""
-        return (self.cases / COMPLETE).exists()
+        chunks = marks.number(self.cases / COMPLETE)
+        return chunks is not None and all(map(self.has_chunk, range(chunks)))
 
     def finish(self) -> None:
-        """Mark the cases as complete."""
-        files.private_file(self.cases / COMPLETE)
+        """Mark the cases as complete, with the number of their chunks."""
+        marks.write_number(self.cases / COMPLETE, len(list(self.cases.glob("part-*.whole"))))
 
     def read_cases(self) -> Iterator[Case]:
         """Yield the cases on disk, in order."""
@@ -109,7 +168,7 @@ class RunFolder:
 
     def has_chunk(self, number: int) -> bool:
         """Return whether the chunk ``number`` of the cases is on disk, complete."""
-        return self._mark(number).exists()
+        return marks.hold(self._mark(number), self.chunk_files(number))
 
     def read_chunk(self, number: int) -> Iterator[Case]:
         """Yield the cases of one chunk."""
@@ -126,17 +185,17 @@ class RunFolder:
             for case in cases:
                 parts.add(tables.case_row(case), len(case.text))
                 yield case
-        files.private_file(self._mark(number))
+        marks.write(self._mark(number), self.chunk_files(number))
 
     def write_chunk(self, number: int, contents: Iterable[bytes]) -> None:
         """Write one chunk that was made elsewhere: the bytes of its files, in order."""
         self._clear(number)
         for part, data in enumerate(contents):
             files.write(self.cases / f"part-{number:05d}-{part:05d}.parquet", data)
-        files.private_file(self._mark(number))
+        marks.write(self._mark(number), self.chunk_files(number))
 
     def _clear(self, number: int) -> None:
-        for old in self.cases.glob(f"part-{number:05d}-*"):
+        for old in self.cases.glob(f"part-{number:05d}[-.]*"):
             old.unlink()
 
     def _mark(self, number: int) -> Path:
@@ -166,14 +225,22 @@ class RunFolder:
         """Return a writer of all the tables ``DERIVED`` from cases and replies."""
         return Derived(self)
 
-    def merge(self, name: str) -> None:
-        """Merge the parts of one of the tables ``DERIVED`` into one file. Raises ``RunError``."""
+    def merge(self, name: str, rows: int | None = None) -> None:
+        """Merge the parts of one of the tables ``DERIVED``, of so many rows if given, into one file.
+
+        Raises ``RunError``, also if rows are missing.
+        """
         parts = self.path / f"{name}.parts"
         target = self.path / f"{name}.parquet"
         if paths := sorted(parts.glob("*.parquet")):
             tables.merge(paths, target)
         else:
             tables.write(target, tables.frame(name))
+        if rows is not None and (there := tables.height(target)) != rows:
+            raise RunError(
+                f"{target} has {there} rows, not the {rows} of this run: something else changed the folder;"
+                " run the same command again"
+            )
         shutil.rmtree(parts, ignore_errors=True)
 
     def scan(self, name: str) -> pl.LazyFrame:
@@ -191,9 +258,13 @@ class RunFolder:
 
 
 class Derived:
-    """A writer of the tables ``DERIVED``, group by group: ``with folder.derived() as tables: …``."""
+    """A writer of the tables ``DERIVED``, group by group: ``with folder.derived() as tables: …``.
+
+    ``rows`` counts what was added to each.
+    """
 
     def __init__(self, folder: RunFolder) -> None:
+        self.rows: Counter[str] = Counter()
         self._parts = {name: folder.parts(name) for name in DERIVED}
         self._stack = ExitStack()
 
@@ -209,39 +280,26 @@ class Derived:
         """Write the answers, verdicts and noise of one group."""
         by_id = {case.id: case for case in group.cases}
         for case in group.cases:
-            self._parts["answers"].add(tables.answer_row(case, group.outcomes[case.id], group.words[case.id]))
+            self._add("answers", tables.answer_row(case, group.outcomes[case.id], group.words[case.id]))
         for name, verdicts in (
             ("verdicts", group.verdicts),
             ("discarded", group.discarded),
             ("controls", group.controls),
         ):
             for verdict in verdicts:
-                self._parts[name].add(tables.verdict_row(verdict, by_id[verdict.case]))
+                self._add(name, tables.verdict_row(verdict, by_id[verdict.case]))
         if group.noise is not None:
-            self._parts["noise"].add(tables.noise_row(group.noise))
+            self._add("noise", tables.noise_row(group.noise))
+
+    def _add(self, name: str, row: tables.Row) -> None:
+        self._parts[name].add(row)
+        self.rows[name] += 1
 
 
-def _identity(mark: Path) -> JsonObject:
+def _unfinished(batch: Path) -> int:
+    """Return the number of requests in jobs whose answers are not imported; one if that cannot be read."""
     try:
-        identity = json.loads(mark.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise RunError(f"{mark}: damaged ({error}): use another --out, or delete the folder") from error
-    if not isinstance(identity, dict):
-        raise RunError(f"{mark}: damaged (not a JSON object): use another --out, or delete the folder")
-    return identity
-
-
-def _difference(earlier: JsonObject, identity: JsonObject, prefix: str = "") -> str:
-    for key in sorted({*earlier, *identity}):
-        old, new = earlier.get(key), json.loads(canonical(identity.get(key)))
-        if old == new:
-            continue
-        if isinstance(old, dict) and isinstance(new, dict):
-            return _difference(old, new, f"{prefix}{key}.")
-        return f"{prefix}{key}: {_short(old)} there, {_short(new)} here"
-    return "nothing"
-
-
-def _short(value: object) -> str:
-    text = json.dumps(value)
-    return text if len(text) <= 40 else text[:37] + "…"
+        jobs = json.loads(batch.read_text(encoding="utf-8"))["jobs"]
+        return sum(job["requests"] for job in jobs if not job["done"])
+    except (ValueError, KeyError, TypeError):
+        return 1

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from harness import posts
 from harness.disclosure import one_line, redacted_bytes
 from harness.errors import EndpointError
 
@@ -91,10 +92,16 @@ def asynchronous(
             headers=PACKED,
             transport=httpx2.AsyncHTTPTransport(limits=limits) if local else None,
             follow_redirects=True,
-            event_hooks={"response": [stay]},
+            event_hooks={"request": [_tell], "response": [stay]},
         )
     except (OSError, ValueError, ImportError) as error:
         raise EndpointError(_not_made(error)) from error
+
+
+async def _tell(request: httpx2.Request) -> None:
+    """Tell of a POST request before it is sent."""
+    if request.method == "POST" and posts.watched():
+        posts.posting(len(request.content))
 
 
 def openai_client(url: str, secret: str, http: httpx2.AsyncClient, azure: str | None) -> openai.AsyncOpenAI:

@@ -333,7 +333,7 @@ class BudgetLimits(Options):
     """
 
     max_requests: Positive | None = Field(
-        default=None, description="Stop after sending N requests; resumable."
+        default=None, description="Stop after N requests, retries and probes included; resumable."
     )
     max_cost: float | None = Field(
         default=None, gt=0, description="Stop before spending more than this in USD; needs [model] price."

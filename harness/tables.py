@@ -93,8 +93,15 @@ def scan(paths: Sequence[Path]) -> pl.LazyFrame:
     import polars as pl
 
     for path in paths:
-        _readable(path, pl.read_parquet_schema)
+        _readable(path, _schema)
     return pl.scan_parquet(list(paths), glob=False)
+
+
+def _schema(path: Path) -> pl.Schema:
+    """Return the columns of a Parquet file, whose name may have the characters of a pattern."""
+    import polars as pl
+
+    return pl.scan_parquet(path, glob=False).collect_schema()
 
 
 def complete(name: str, table: pl.LazyFrame) -> pl.LazyFrame:
@@ -113,13 +120,22 @@ def read(path: Path) -> pl.DataFrame:
     return _readable(path, partial(pl.read_parquet, glob=False))
 
 
+def height(path: Path) -> int:
+    """Return the number of rows of a Parquet file. Raises ``RunError`` for a damaged file."""
+    import polars as pl
+
+    return int(scan([path]).select(pl.len()).collect().item())
+
+
 def _readable(path: Path, reader: Callable[[Path], Content]) -> Content:
     import polars as pl
 
     try:
         return reader(path)
     except (OSError, pl.exceptions.PolarsError) as error:
-        raise RunError(f"{path}: cannot be read: {reason(error)}: run again with --overwrite") from error
+        raise RunError(
+            f"{path}: cannot be read: {reason(error)}: delete it, and run the same command again"
+        ) from error
 
 
 def reason(error: Exception) -> str:

@@ -30,8 +30,8 @@ FLOORS = (
         "statistics",
     ),
     # The ground: files and logs, retries, numbers in words, estimates.
-    ("estimates", "files", "numerals", "replies", "retrying"),
-    ("run_log", "tables"),
+    ("estimates", "files", "interruption", "numerals", "posts", "replies", "retrying"),
+    ("identities", "locking", "marks", "run_log", "tables"),
     ("folder",),
     # Who is treated worse, from the tables of a run.
     ("findings",),

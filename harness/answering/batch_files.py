@@ -121,7 +121,8 @@ class Taken:
 
     ``answered`` holds keys whose reply is in the cache, ``failures`` those without a reply; a key is in only
     one of them. ``new`` counts replies new to the cache, ``already`` those it held before. ``unknown`` and
-    ``unreadable`` name the lines that could not be used.
+    ``unreadable`` name the lines that could not be used, ``contradicting`` those with another reply than the
+    one that is kept. ``absent`` counts the requests without a line, by the file or job that they were in.
     """
 
     new: int = 0
@@ -130,6 +131,8 @@ class Taken:
     failures: dict[str, Failure] = field(default_factory=dict)
     unknown: list[str] = field(default_factory=list)
     unreadable: list[str] = field(default_factory=list)
+    contradicting: list[str] = field(default_factory=list)
+    absent: dict[str, int] = field(default_factory=dict)
 
     def reply(self, key: str, new: bool) -> None:
         """Record a reply to ``key``, ``new`` to the cache or not."""
@@ -151,6 +154,7 @@ class Taken:
         self.failures |= other.failures
         self.unknown += other.unknown
         self.unreadable += other.unreadable
+        self.contradicting += other.contradicting
 
     def problems(self) -> list[str]:
         """Return what went wrong, one line for each kind, with its count and first instance."""
@@ -159,7 +163,12 @@ class Taken:
         for failure in self.failures.values():
             first.setdefault(failure.reason, failure.message)
         problems = [f"{number} {reason}: {first[reason]}" for reason, number in counts.items()]
-        for what, places in (("unknown custom_id", self.unknown), ("unreadable line", self.unreadable)):
+        problems += [f"{number} requests of {job} have no line here" for job, number in self.absent.items()]
+        for what, places in (
+            ("unknown custom_id", self.unknown),
+            ("unreadable line", self.unreadable),
+            ("other reply than the one that is kept", self.contradicting),
+        ):
             if places:
                 more = f" and {len(places) - SHOWN} more" if len(places) > SHOWN else ""
                 problems.append(f"{len(places)} {what}: {', '.join(places[:SHOWN])}{more}")
@@ -174,6 +183,8 @@ class Taken:
             "failed": {kind: failed.get(kind, 0) for kind in ("filtered", "too-long", "failed")},
             "unknown": len(self.unknown),
             "unreadable": len(self.unreadable),
+            "contradicting": len(self.contradicting),
+            "absent": sum(self.absent.values()),
             "messages": self.problems(),
         }
 
@@ -202,6 +213,8 @@ async def take_in(
             taken.reply(key, new=False)
         for place, key, status, body in parsed:
             if key in taken.answered:
+                if _contradicts(status, body, cached.get(key), meaning):
+                    taken.contradicting.append(place)
                 continue
             if key not in requests:
                 taken.unknown.append(place)
@@ -215,9 +228,16 @@ async def take_in(
                 await cache.learn(endpoint, better)
             if isinstance(meant, Reply):
                 cache.keep(requests[key], meant)
+                cached[key] = meant
                 taken.reply(key, new=True)
             else:
                 taken.failure(key, meant)
+
+
+def _contradicts(status: int | None, body: Json, kept: Reply | None, meaning: Meaning) -> bool:
+    """Return whether a line has another reply than ``kept``; an error beside a reply is none."""
+    meant, _ = meaning(status, body, None)
+    return isinstance(meant, Reply) and kept is not None and meant.text != kept.text
 
 
 def _parse(text: bytes) -> tuple[str, int | None, Json] | None:

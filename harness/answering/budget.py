@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from harness.core import Reply, Request
-from harness.estimates import prompt_bound
+from harness.estimates import bytes_bound, prompt_bound
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,10 @@ class Prices:
 
 @dataclass
 class Budget:
-    """Limits on ``requests`` sent and ``cost`` (USD) spent in this run; None for no limit."""
+    """Limits on ``requests`` posted and ``cost`` (USD) spent in this run; None for no limit.
+
+    ``sent`` counts every request posted: further attempts and the probes of an endpoint, too.
+    """
 
     requests: int | None = None
     cost: float | None = None
@@ -37,28 +40,57 @@ class Budget:
     _reserved: dict[str, float] = field(default_factory=dict)
 
     def reserve(self, request: Request) -> str | None:
-        """Reserve the worst-case cost of ``request``; return the reason if it does not fit, else None."""
-        if self.requests is not None and self.sent >= self.requests:
-            return f"the budget of {self.requests} requests is used up"
+        """Reserve the worst-case cost of an attempt; return the reason if it does not fit, else None."""
         worst = self._worst(request)
-        if self.cost is not None and self.spent + sum(self._reserved.values()) + worst > self.cost:
-            return f"the budget of {self.cost} USD is used up ({self.spent:.4f} spent)"
-        self.sent += 1
-        self._reserved[request.key] = worst
-        return None
+        if (reason := self._lacking(worst)) is None:
+            self.sent += 1
+            self._reserved[request.key] = worst
+        return reason
 
     def settle(self, request: Request, reply: Reply | None) -> None:
-        """Replace the reservation by the actual cost.
+        """Replace the reservation of an attempt by its actual cost.
 
-        Without a reply, charge the worst case, since the request may be billed.
+        Without a reply, or with one whose cost is not known, charge the worst case, since it may be billed.
         """
         worst = self._reserved.pop(request.key, 0.0)
-        if reply is None:
+        if reply is None or not metered(reply):
             self.spent += worst
         elif self.prices is not None:
             self.spent += self.prices.of(reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens)
 
+    def post(self, size: int, tokens: int) -> str | None:
+        """Charge another post at its worst: a body of ``size`` bytes, and ``tokens`` of answer.
+
+        Return the reason if it does not fit, else None.
+        """
+        worst = 0.0 if self.prices is None else self.prices.of(bytes_bound(size), tokens)
+        if (reason := self._lacking(worst)) is None:
+            self.sent += 1
+            self.spent += worst
+        return reason
+
+    def _lacking(self, worst: float) -> str | None:
+        if self.requests is not None and self.sent >= self.requests:
+            return f"the budget of {self.requests} requests is used up"
+        if self.cost is not None and self.spent + sum(self._reserved.values()) + worst > self.cost:
+            return f"the budget of {self.cost} USD is used up ({self.spent:.4f} spent)"
+        return None
+
     def _worst(self, request: Request) -> float:
-        if self.prices is None:
-            return 0.0
-        return self.prices.of(prompt_bound(request.messages), request.token_limit)
+        return 0.0 if self.prices is None else self.prices.of(*worst_case(request))
+
+
+def worst_case(request: Request) -> tuple[int, int]:
+    """Return the most tokens of the prompt and of the answer that ``request`` may cost."""
+    return prompt_bound(request.messages), request.token_limit
+
+
+def metered(reply: Reply) -> bool:
+    """Return whether the server has told what ``reply`` costs: counts that can be true.
+
+    A prompt has at least one token, and so has a text: zero stands for a server that tells nothing.
+    """
+    prompt, completion, cached = reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens
+    if not all(type(count) is int for count in (prompt, completion, cached)):
+        return False
+    return prompt > 0 and completion >= bool(reply.text) and 0 <= cached <= prompt

@@ -1,8 +1,10 @@
 """The response cache: SQLite, one row per reply, with request and reply stored as readable JSON.
 
 A single connection writes in small batches. Every statement is a transaction of its own, so that none is held
-across an await and several runs may share a file (write-ahead log, busy time-out). A damaged file is set
-aside, a file of another program is refused, and a file that cannot be written is only read.
+across an await and several runs may share a file (write-ahead log, busy time-out). A damaged row
+counts as absent and is replaced; a damaged file is an error, since buying its replies again is not for us to
+decide (``harness.answering.salvage``). A file of another program is refused, and a file that cannot be
+written is only read.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import logging
 import os
 import sqlite3
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from types import TracebackType
@@ -22,7 +24,8 @@ from typing import Any, TypeVar
 import aiosqlite
 
 from harness import files
-from harness.core import JsonObject, Message, Reply, Request, Token, canonical
+from harness.answering.rows import Row, intact, rebuild, row, safe
+from harness.core import JsonObject, Reply, Request, canonical
 from harness.errors import CacheError
 from harness.replies import cleaned
 
@@ -40,14 +43,21 @@ PRIMARY_CODE = 0xFF  # the low byte of SQLite's extended result codes
 
 ASK = "INSERT OR IGNORE INTO asked SELECT value FROM json_each(?) RETURNING key"
 # Cast to a blob, since rows of older versions may hold half a surrogate pair, which is not UTF-8.
-FOUND = "SELECT key, CAST(reply AS BLOB) FROM replies WHERE key IN (SELECT value FROM json_each(?))"
+FOUND = "SELECT key, CAST(reply AS BLOB), checksum FROM replies WHERE key IN (SELECT value FROM json_each(?))"
 KEEP = "INSERT OR IGNORE INTO replies VALUES "
+DISCARD = "DELETE FROM replies WHERE key IN (SELECT value FROM json_each(?))"
 DIALECT = "SELECT dialect FROM dialects WHERE endpoint = ?"
 LEARN = "INSERT OR REPLACE INTO dialects VALUES (?, ?, ?)"
 EXPECT = "INSERT OR REPLACE INTO expected VALUES "
 EXPECTED = "SELECT key, CAST(request AS BLOB) FROM expected WHERE key IN (SELECT value FROM json_each(?))"
+JOBS = "SELECT DISTINCT job FROM expected WHERE key IN (SELECT value FROM json_each(?))"
+AWAITED = "SELECT job, count(*) FROM expected WHERE job IN (SELECT value FROM json_each(?)) GROUP BY job"
 SETTLE = "DELETE FROM expected WHERE key IN (SELECT value FROM json_each(?))"
-ROW = "(?, ?, ?, ?)"
+DAMAGED = (
+    "is damaged, and what cannot be read would have to be bought again: give run --buy-again to keep every"
+    " reply that can be read and ask for the others; hinter cache export writes them to a file"
+)
+CHECKED = 3  # the first version whose rows have a checksum
 
 LATER_TABLES = (
     "dialects (endpoint TEXT PRIMARY KEY, dialect TEXT NOT NULL, learnt REAL NOT NULL) WITHOUT ROWID",
@@ -70,10 +80,10 @@ MIGRATIONS = (
         "DROP TABLE replies_1",
         *(f"CREATE TABLE {table}" for table in LATER_TABLES),
     ),
+    ("ALTER TABLE replies ADD COLUMN checksum TEXT",),
 )
 COLUMNS = ["key", "request", "reply", "created"]
 
-Row = tuple[str, str, str, float]
 T = TypeVar("T")
 
 
@@ -89,6 +99,8 @@ class ResponseCache:
         self.read_only = False
         self._rows: list[Row] = []
         self._unwritten: dict[str, Reply] = {}
+        self._damaged: set[str] = set()
+        self._found = FOUND
         self._learnt: dict[str, JsonObject] = {}
         self._some = asyncio.Event()
         self._enough = asyncio.Event()
@@ -98,7 +110,7 @@ class ResponseCache:
 
     async def __aenter__(self) -> ResponseCache:
         try:
-            uri, self.read_only = await asyncio.to_thread(prepare, self.path)
+            uri, self.read_only = await asyncio.to_thread(locate, self.path)
             self._db = await aiosqlite.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
         except (sqlite3.Error, OSError) as error:
             raise trouble(self.path, error) from error
@@ -116,7 +128,9 @@ class ResponseCache:
         if self.read_only:
             log.warning("cache %s cannot be written: it is only read, nothing new is stored", self.path)
             version = (await self._all("PRAGMA user_version"))[0][0]
-            if version < len(MIGRATIONS):
+            if version < CHECKED:
+                self._found = FOUND.replace("checksum", "NULL")
+            if version < 2:
                 for table in LATER_TABLES:
                     await self._all(f"CREATE TEMP TABLE {table}")
 
@@ -132,6 +146,11 @@ class ResponseCache:
         finally:
             await self._db.close()
 
+    @property
+    def damaged(self) -> int:
+        """The number of replies that were looked up and are damaged: they count as absent."""
+        return len(self._damaged)
+
     async def look_up(self, keys: Sequence[str]) -> tuple[dict[str, Reply], set[str]]:
         """Return the cached replies by key, and the keys that this run looks up for the first time."""
         replies: dict[str, Reply] = {}
@@ -140,7 +159,11 @@ class ResponseCache:
             listed = [json.dumps(batch)]
             fresh.update(row[0] for row in await self._all(ASK, listed))
             unwritten = {key: self._unwritten[key] for key in batch if key in self._unwritten}
-            replies.update((key, cleaned(decode(text))) for key, text in await self._all(FOUND, listed))
+            for key, text, check in await self._all(self._found, listed):
+                if (reply := intact(key, text, check)) is not None:
+                    replies[key] = cleaned(reply)
+                else:
+                    self._damaged.add(key)
             replies |= unwritten
         return replies, fresh
 
@@ -151,7 +174,7 @@ class ResponseCache:
             self._writer.result()
         if not self._rows:
             self._due = asyncio.get_running_loop().time() + COMMIT_SECONDS
-        self._rows.append((request.key, safe(canonical(request.payload())), encode(reply), time.time()))
+        self._rows.append(row(request, reply, time.time()))
         self._unwritten[request.key] = reply
         self._some.set()
         if len(self._rows) >= COMMIT_REPLIES:
@@ -190,6 +213,14 @@ class ResponseCache:
                     raise CacheError(f"cache {self.path}: the expected request {key} does not match its key")
         return requests
 
+    async def jobs(self, keys: Sequence[str]) -> set[str]:
+        """Return the jobs that were handed the requests among ``keys`` that are not settled."""
+        return {row[0] for batch in pieces(keys) for row in await self._all(JOBS, [json.dumps(list(batch))])}
+
+    async def awaited(self, jobs: Sequence[str]) -> dict[str, int]:
+        """Return the number of requests that are not settled, by job, for ``jobs`` that have any."""
+        return dict(await self._all(AWAITED, [json.dumps(list(jobs))]))
+
     async def settle(self, keys: Sequence[str]) -> None:
         """Remove ``keys`` from the expected requests: they were answered, or never will be."""
         self._must_write()
@@ -214,6 +245,8 @@ class ResponseCache:
             self._enough.clear()
             rows, self._rows = self._rows, []
             for batch in pieces(rows):
+                if again := [key for key, *_ in batch if key in self._damaged]:
+                    await self._all(DISCARD, [json.dumps(again)])
                 await self._all(*statement(KEEP, batch))
                 for key, *_ in batch:
                     self._unwritten.pop(key, None)
@@ -236,56 +269,12 @@ def pieces(items: Sequence[T]) -> Iterator[Sequence[T]]:
         yield items[start : start + ROWS_A_STATEMENT]
 
 
-def statement(insert: str, rows: Sequence[Row]) -> tuple[str, list[str | float]]:
+def statement(
+    insert: str, rows: Sequence[Sequence[str | float | None]]
+) -> tuple[str, list[str | float | None]]:
     """Return a single statement, hence a single transaction, for all ``rows``, and its values."""
-    return insert + ", ".join([ROW] * len(rows)), [value for row in rows for value in row]
-
-
-def encode(reply: Reply) -> str:
-    """Return a reply as JSON, with fields in declaration order."""
-    data = {name: getattr(reply, name) for name in Reply.__slots__}
-    if reply.logprobs is not None:
-        data["logprobs"] = [{"text": t.text, "logprob": t.logprob, "top": t.top} for t in reply.logprobs]
-    return safe(json.dumps(data, ensure_ascii=False))
-
-
-def decode(text: str | bytes) -> Reply:
-    """Return the reply of its JSON."""
-    data = json.loads(text)
-    if data["logprobs"] is not None:
-        data["logprobs"] = tuple(
-            [Token(t["text"], t["logprob"], tuple([(a, b) for a, b in t["top"]])) for t in data["logprobs"]]
-        )
-    return Reply(**data)
-
-
-def rebuild(payload: Mapping[str, Any]) -> Request:
-    """Return the request of a payload. Raises KeyError, TypeError or ValueError for an invalid one."""
-    messages = tuple(Message(role, content) for role, content in payload["messages"])
-    return Request(**{**payload, "messages": messages, "choices": tuple(payload["choices"])})
-
-
-def safe(text: str) -> str:
-    """Return the same JSON text, escaped only if it holds half a surrogate pair."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return json.dumps(json.loads(text))
-    return text
-
-
-def prepare(path: Path) -> tuple[str, bool]:
-    """Locate the cache like ``locate``, but set a damaged file aside and start a new one."""
-    before = _inode(path)
-    try:
-        return locate(path)
-    except sqlite3.DatabaseError as error:
-        if code(error) not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or path.suffix not in SUFFIXES:
-            raise
-        if _inode(path) == before:  # no other run has set it aside in the meantime
-            aside = _set_aside(path)
-            log.warning("cache %s is damaged (%s): set aside as %s, starting a new one", path, error, aside)
-        return locate(path)
+    places = f"({', '.join('?' * len(rows[0]))})"
+    return insert + ", ".join([places] * len(rows)), [value for row in rows for value in row]
 
 
 def locate(path: Path) -> tuple[str, bool]:
@@ -343,8 +332,10 @@ def trouble(path: Path, error: sqlite3.Error | OSError) -> CacheError:
         reason = error.strerror or str(error)
         return CacheError(f"cache {path}: {reason}: give --cache a place that can be written")
     advice = {
-        sqlite3.SQLITE_NOTADB: "is not a cache: give --cache a *.sqlite file",
-        sqlite3.SQLITE_CORRUPT: "is damaged: save what hinter cache export can read, then move it away",
+        sqlite3.SQLITE_NOTADB: (
+            DAMAGED if path.suffix in SUFFIXES else "is not a cache: give --cache a *.sqlite file"
+        ),
+        sqlite3.SQLITE_CORRUPT: DAMAGED,
         sqlite3.SQLITE_BUSY: "is locked by another process: wait for it, then give the same command again",
         sqlite3.SQLITE_FULL: "is on a full disk: make room, then give the same command again",
         sqlite3.SQLITE_READONLY: "is read-only: make it and its folder writable, or use a copy of it",
@@ -382,16 +373,3 @@ def _uri(path: Path, mode: str) -> str:
 
 def _writable(path: Path) -> bool:
     return os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
-
-
-def _inode(path: Path) -> int | None:
-    return path.stat().st_ino if path.exists() else None
-
-
-def _set_aside(path: Path) -> Path:
-    aside = path.with_name(f"{path.name}.damaged-{time.time_ns()}")
-    path.rename(aside)
-    for extra in ("-wal", "-shm"):
-        with suppress(FileNotFoundError):
-            path.with_name(path.name + extra).rename(aside.with_name(aside.name + extra))
-    return aside

@@ -18,29 +18,27 @@ from itertools import islice
 from pathlib import Path
 from typing import TypedDict
 
+from harness.answering import salvage
 from harness.answering.cache import (
+    CHECKED,
     KEEP,
     LATER_TABLES,
-    MIGRATIONS,
     ROWS_A_STATEMENT,
-    Row,
     connect,
-    decode,
-    encode,
     locate,
-    rebuild,
     recognise,
-    safe,
     statement,
     trouble,
 )
 from harness.answering.payloads import distance, flat
+from harness.answering.rows import Row, asked, decode, intact, rebuild, row, safe
+from harness.answering.salvage import Stored
 from harness.core import JsonObject, Reply, Request, Token, canonical
 from harness.errors import CacheError
 
 log = logging.getLogger(__name__)
 
-ALL = "SELECT key, CAST(request AS BLOB), CAST(reply AS BLOB), created FROM replies ORDER BY key"
+ALL = "SELECT key, CAST(request AS BLOB), CAST(reply AS BLOB), created, {} FROM replies ORDER BY key"
 REQUESTS = "SELECT key, CAST(request AS BLOB) FROM replies WHERE key <> ?"
 STARTING = """
     SELECT key, CAST(request AS BLOB), 'kept' FROM replies WHERE key >= ?1 AND key < ?1 || 'g'
@@ -102,6 +100,7 @@ class Stats:
     replies: int = 0
     oldest: float | None = None
     newest: float | None = None
+    damaged: int = 0
     expected: int = 0
     dialects: int = 0
     tokens: Tokens = field(default_factory=Tokens)
@@ -126,7 +125,7 @@ def opened(path: Path, create: bool = False) -> Iterator[sqlite3.Connection]:
         raise trouble(path, error) from error
     try:
         with closing(connect(uri)) as db:
-            if recognise(db, path) < len(MIGRATIONS):  # the file cannot be written
+            if recognise(db, path) < 2:  # the file cannot be written
                 for table in LATER_TABLES:
                     db.execute(f"CREATE TEMP TABLE {table}")
             yield db
@@ -139,7 +138,10 @@ def stats(path: Path) -> Stats:
     counted = Stats(str(path))
     answered: dict[tuple[str, str], ModelTotals] = {}
     with opened(path) as db:
-        for _, request, reply, created in db.execute(ALL):
+        for key, request, reply, created, check in _all(db, path):
+            if not _whole(key, request, reply, check):
+                counted.damaged += 1
+                continue
             name, endpoint = _who(json.loads(request)["model"])
             totals = answered.setdefault((name, endpoint), ModelTotals(name, endpoint))
             totals.replies += 1
@@ -192,14 +194,52 @@ def _shrink(db: sqlite3.Connection, path: Path) -> None:
         )
 
 
-def export(path: Path) -> Iterator[bytes]:
-    """Yield every reply with its request as a JSON line, in key order."""
+@dataclass(slots=True)
+class Read:
+    """Counts of the rows of a cache: those that can be read, and those that are damaged.
+
+    ``salvaged`` says that the file itself is damaged, so that nobody knows how many rows it had.
+    """
+
+    whole: int = 0
+    damaged: int = 0
+    salvaged: bool = False
+
+
+def export(path: Path, read: Read | None = None) -> Iterator[bytes]:
+    """Yield every reply with its request as a JSON line, in key order, and count them in ``read``.
+
+    From a damaged file, every row that can be read, in no order. Nothing is yielded of damaged rows.
+    """
+    read = Read() if read is None else read
+    rows: Iterator[Stored]
+    if salvage.is_damaged(path):
+        read.salvaged = True
+        rows = salvage.replies(path)
+    else:
+        rows = _rows_of(path)
+    for key, request, reply, created, check in rows:
+        if not _whole(key, request, reply, check):
+            read.damaged += 1
+            continue
+        read.whole += 1
+        yield (
+            f'{{"key": "{key}", "request": {_text(request)}, "reply": {_text(reply)}, '
+            f'"created": {json.dumps(created)}}}\n'
+        ).encode()
+
+
+def _rows_of(path: Path) -> Iterator[Stored]:
     with opened(path) as db:
-        for key, request, reply, created in db.execute(ALL):
-            yield (
-                f'{{"key": "{key}", "request": {_text(request)}, "reply": {_text(reply)}, '
-                f'"created": {json.dumps(created)}}}\n'
-            ).encode()
+        yield from _all(db, path)
+
+
+def _all(db: sqlite3.Connection, path: Path) -> Iterator[Stored]:
+    return db.execute(ALL.format("checksum" if recognise(db, path) >= CHECKED else "NULL"))
+
+
+def _whole(key: str, request: bytes, reply: bytes, check: str | None) -> bool:
+    return intact(key, reply, check) is not None and asked(key, request) is not None
 
 
 def _text(stored: bytes) -> str:
@@ -212,10 +252,12 @@ def import_(path: Path, lines: Iterable[bytes], source: str) -> tuple[int, int]:
     Every line is checked before any is added. Raises CacheError naming the faulty line.
     """
     with closing(sqlite3.connect("", isolation_level=None)) as staged:  # SQLite's own temporary file
-        staged.execute("CREATE TABLE rows (key TEXT PRIMARY KEY, request, reply, created) WITHOUT ROWID")
+        staged.execute(
+            "CREATE TABLE rows (key TEXT PRIMARY KEY, request, reply, created, checksum) WITHOUT ROWID"
+        )
         staged.execute("BEGIN")
         try:
-            staged.executemany("INSERT OR IGNORE INTO rows VALUES (?, ?, ?, ?)", _rows(lines, source))
+            staged.executemany("INSERT OR IGNORE INTO rows VALUES (?, ?, ?, ?, ?)", _rows(lines, source))
         except sqlite3.Error as error:
             raise CacheError(f"{source}: no room to check it: {error}") from error
         total = staged.execute("SELECT count(*) FROM rows").fetchone()[0]
@@ -238,7 +280,7 @@ def _rows(lines: Iterable[bytes], source: str) -> Iterator[Row]:
                 raise ValueError(f"created is {created!r}, not a time")
             if request.key != data["key"]:
                 raise ValueError(f"the key {data['key']!r} is not the request's, {request.key}")
-            yield request.key, safe(canonical(request.payload())), encode(reply), float(created)
+            yield row(request, reply, float(created))
         except KeyError as error:
             raise CacheError(f"{source}: line {number}: no {error}: not a line of an export") from error
         except (ValueError, TypeError, AttributeError, OverflowError, RecursionError) as error:

@@ -46,9 +46,10 @@ class Bucket:
 
 
 class Limiter:
-    """Call ``await acquire(tokens)`` before a request and ``release(…)`` after it.
+    """Call ``await acquire()``, then ``await admit(tokens)`` before each attempt, and at last ``release()``.
 
-    Has ``fixed`` slots, or between 1 and ``ceiling``, starting with ``START``, as the endpoint can bear.
+    Has ``fixed`` slots, or between 1 and ``ceiling``, starting with ``START``, as the endpoint can bear. A
+    slot that becomes free goes to the one that has waited longest.
     """
 
     def __init__(
@@ -71,13 +72,22 @@ class Limiter:
         self._requests = Bucket(requests_per_minute) if requests_per_minute else None
         self._tokens = Bucket(tokens_per_minute) if tokens_per_minute else None
 
-    async def acquire(self, tokens: int) -> None:
-        """Wait for a free slot and for the rate limits to admit a request of ``tokens`` tokens."""
-        while self._busy >= self.slots:
-            turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self._waiting.append(turn)
+    async def acquire(self) -> None:
+        """Wait for a slot."""
+        if self._busy < self.slots and not self._waiting:
+            self._busy += 1
+            return
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(turn)
+        try:
             await turn
-        self._busy += 1
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():  # the slot was handed over in the same moment
+                self.release()
+            raise
+
+    async def admit(self, tokens: int) -> None:
+        """Wait until the rate limits admit a request of ``tokens`` tokens."""
         wait = max(
             self._requests.take(1) if self._requests else 0.0,
             self._tokens.take(tokens) if self._tokens else 0.0,
@@ -85,20 +95,24 @@ class Limiter:
         if wait:
             await asyncio.sleep(wait)
 
-    def release(self, latency: float | None, throttled: bool = False) -> None:
-        """Free the slot; ``latency`` is that of the answer in seconds, None where there was none."""
+    def release(self) -> None:
+        """Free the slot."""
         self._busy -= 1
+        self._hand_over()
+
+    def note(self, latency: float | None, throttled: bool = False) -> None:
+        """Adapt to an attempt; ``latency`` is that of its answer in seconds, None where there was none."""
         if self.adaptive:
             self._adapt(latency, throttled)
-        self._admit(self.slots - self._busy)
+            self._hand_over()
 
-    def _admit(self, free: int) -> None:
-        """Wake as many waiting requests as there are free slots, in order of arrival."""
-        while free > 0 and self._waiting:
+    def _hand_over(self) -> None:
+        """Hand free slots to those that wait, in order of arrival: nobody can take one in between."""
+        while self._busy < self.slots and self._waiting:
             turn = self._waiting.popleft()
             if not turn.done():
+                self._busy += 1
                 turn.set_result(None)
-                free -= 1
 
     def _adapt(self, latency: float | None, throttled: bool) -> None:
         self._answered += 1

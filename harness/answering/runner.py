@@ -1,5 +1,7 @@
 """Sends requests: each distinct one once, a bounded number at a time, storing each reply as it arrives.
 
+First come, first served: a free slot goes to the request of the group that began first, so that groups are
+finished before new ones begin. A request keeps its slot until it has ended, all its attempts included.
 Transient errors are retried by the policy of ``harness.retrying``. What cannot succeed for one request is a
 ``Failure``; what cannot succeed for any ends the run with an ``EndpointError``.
 """
@@ -12,33 +14,36 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from types import TracebackType
 from typing import Protocol
 
 from tenacity.wait import wait_base
 
-from harness.answering.budget import Budget
+from harness import posts
+from harness.answering.budget import Budget, metered, worst_case
 from harness.answering.cache import ResponseCache
 from harness.answering.limiter import Limiter
 from harness.core import Failure, JsonObject, Reply, Request, canonical
 from harness.errors import BudgetSpent, CacheError, EndpointError, Transient
-from harness.estimates import prompt_bound
 from harness.plugins import Model
 from harness.replies import cleaned
 from harness.retrying import BACK_OFF, Losses, Policy
 
-QUEUE_PER_WORKER = 4
 GRACE = 10.0
+PROBE_TOKENS = 16  # the most that the answer to a probe may have
 
 Answer = Reply | Failure
 
 
 @dataclass(slots=True)
 class Counts:
-    """Counts of requests and tokens, where ``unique = cached + sent``.
+    """Counts of requests and tokens; ``unique = cached + sent`` once a run is complete.
 
     ``failed`` counts requests sent that got no reply; ``retried`` counts extra attempts; ``served`` counts
-    replies by the model that the endpoint says it is, with its fingerprint. Until ``resume``, of the clock
+    replies by the model that the endpoint says it is, with its fingerprint. ``damaged`` replies in the cache
+    were asked for again. ``unmetered`` replies did not tell their tokens, of which they have ``prompt_bound``
+    and ``completion_bound`` at most. Until ``resume``, of the clock
     ``time.monotonic``, the last of the requests to be tried again waits.
     """
 
@@ -53,11 +58,21 @@ class Counts:
     cached_tokens: int = 0
     served: Counter[str] = field(default_factory=Counter)
     resume: float = 0.0
+    damaged: int = 0
+    unmetered: int = 0
+    prompt_bound: int = 0
+    completion_bound: int = 0
 
-    def add(self, reply: Reply) -> None:
+    def add(self, request: Request, reply: Reply) -> None:
         """Count the tokens of a distinct reply, cached or new."""
         self.replies += 1
         self.served[" ".join(filter(None, (reply.model, reply.fingerprint)))] += 1
+        if not metered(reply):
+            prompt, completion = worst_case(request)
+            self.unmetered += 1
+            self.prompt_bound += prompt
+            self.completion_bound += completion
+            return
         self.prompt_tokens += reply.prompt_tokens
         self.completion_tokens += reply.completion_tokens
         self.cached_tokens += reply.cached_tokens
@@ -66,8 +81,8 @@ class Counts:
 class Answerer(Protocol):
     """Answers requests, whether by asking a model or from a cache."""
 
-    async def replies(self, requests: Sequence[Request]) -> dict[str, Answer]:
-        """Return the answer to each request, by key."""
+    async def replies(self, requests: Sequence[Request], turn: int = 0) -> dict[str, Answer]:
+        """Return the answer to each request, by key; those of a lower ``turn`` go first."""
 
 
 class Runner:
@@ -86,18 +101,19 @@ class Runner:
         self._cache = cache
         self._limiter = limiter
         self._budget = budget or Budget()
+        self._policy = Policy(back_off=back_off, on_retry=self._wait)
+        self._losses = Losses(model.name)
         self._prepared: asyncio.Task[None] | None = None
-        self._queue: asyncio.Queue[Request] = asyncio.Queue(limiter.ceiling * QUEUE_PER_WORKER)
-        self._line = asyncio.Lock()
+        self._numbers = count()
+        self._queue: asyncio.PriorityQueue[tuple[int, int, Request]] = asyncio.PriorityQueue()
         self._workers: list[asyncio.Task[None]] = []
         self._flights: dict[str, asyncio.Future[Answer]] = {}
         self._failures: dict[str, Failure] = {}
-        self._losses = Losses(model.name)
+        self._posted: set[str] = set()
         self._busy = 0
         self._idle = asyncio.Event()
         self._idle.set()
         self._ended: Exception | None = None
-        self._policy = Policy(back_off=back_off, on_retry=self._count_retry)
 
     @property
     def ceiling(self) -> int:
@@ -111,35 +127,49 @@ class Runner:
     async def __aexit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Accept no new requests; allow those under way, perhaps billed, ``GRACE`` seconds to finish."""
+        await self.stop()
+
+    async def stop(self) -> None:
+        """Send nothing more; allow what is under way, perhaps billed, ``GRACE`` seconds to finish.
+
+        On return each request has its answer, or the error that ended the run.
+        """
         self._ended = self._ended or EndpointError("the run has ended")
+        if self._prepared is not None:
+            self._prepared.cancel()
+            await asyncio.gather(self._prepared, return_exceptions=True)
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._idle.wait(), GRACE)
         for worker in self._workers:
             worker.cancel()
         await asyncio.gather(*self._workers, return_exceptions=True)
-        for flight in self._flights.values():
-            flight.cancel()
+        for key in list(self._flights):
+            self._land(key, self._ended)
 
-    async def replies(self, requests: Sequence[Request]) -> dict[str, Answer]:
-        """Return the answer to each request, by key. Raises ``EndpointError`` where no more can succeed."""
+    async def replies(self, requests: Sequence[Request], turn: int = 0) -> dict[str, Answer]:
+        """Return the answer to each request, by key; those of a lower ``turn`` go first.
+
+        Raises ``EndpointError`` where no more can succeed.
+        """
         distinct = {request.key: request for request in requests}
         # A flight is registered before the cache look-up, so that no other caller sends the same request.
         unclaimed = [key for key in distinct if key not in self._flights]
         waiting = {key: self._flights.get(key) or self._take_off(key) for key in distinct}
         cached, fresh = await self._cache.look_up(unclaimed)
         self.counts.unique += len(fresh)
-        async with self._line:  # one caller's requests stay next to each other: they share prefixes
-            for key in unclaimed:
-                if key in cached:
-                    if key in fresh:
-                        self.counts.cached += 1
-                        self.counts.add(cached[key])
-                    self._land(key, cached[key])
-                elif key in self._failures:
-                    self._land(key, self._failures[key])
-                else:
-                    await self._queue.put(distinct[key])
+        self.counts.damaged = self._cache.damaged
+        for key in unclaimed:
+            if key in cached:
+                if key in fresh:
+                    self.counts.cached += 1
+                    self.counts.add(distinct[key], cached[key])
+                self._land(key, cached[key])
+            elif key in self._failures:
+                self._land(key, self._failures[key])
+            elif self._ended is not None:
+                self._land(key, self._ended)
+            else:
+                self._queue.put_nowait((turn, next(self._numbers), distinct[key]))
         return {key: await asyncio.shield(flight) for key, flight in waiting.items()}
 
     def _take_off(self, key: str) -> asyncio.Future[Answer]:
@@ -147,8 +177,8 @@ class Runner:
         return self._flights[key]
 
     def _land(self, key: str, result: Answer | Exception) -> None:
-        flight = self._flights.pop(key)
-        if flight.cancelled():
+        flight = self._flights.pop(key, None)
+        if flight is None or flight.done():
             return
         if isinstance(result, Exception):
             flight.set_exception(result)
@@ -157,42 +187,36 @@ class Runner:
             flight.set_result(result)
 
     async def _work(self) -> None:
+        """Serve one request after another: the one that is due when a slot is there."""
         while True:
-            request = await self._queue.get()
-            if self._ended is not None:
-                self._land(request.key, self._ended)
-                continue
+            await self._limiter.acquire()
             try:
-                answer = await self._ask(request)
-                if isinstance(answer, Reply):
-                    self._cache.keep(request, answer)
-            except Exception as error:
-                self._ended = self._ended or error
-                self._land(request.key, error)
-                continue
-            if isinstance(answer, Reply):
-                self.counts.add(answer)
-            else:
-                self._failures[request.key] = answer
-                self.counts.failed += 1
-            self._land(request.key, answer)
+                _, _, request = await self._queue.get()
+                await self._serve(request)
+            finally:
+                self._limiter.release()
 
-    async def _ask(self, request: Request) -> Answer:
-        await self._prepare()
-        if (reason := self._budget.reserve(request)) is not None:
-            raise BudgetSpent(reason)
-        self.counts.sent += 1
+    async def _serve(self, request: Request) -> None:
+        """Ask, keep the reply and land it. Only what was posted is counted as sent, or as failed."""
         answer: Answer | None = None
         try:
             answer = await self._try(request)
-        except Exception:
-            self.counts.failed += 1
-            raise
+            if isinstance(answer, Reply):
+                self._cache.keep(request, answer)
+                self.counts.add(request, answer)
+            else:
+                self._failures[request.key] = answer
+            self._land(request.key, answer)
+        except Exception as error:
+            self._ended = self._ended or error
+            self._land(request.key, error)
         finally:
-            self._budget.settle(request, answer if isinstance(answer, Reply) else None)
-        return answer
+            if request.key in self._posted:
+                self._posted.discard(request.key)
+                self.counts.failed += not isinstance(answer, Reply)
 
     async def _try(self, request: Request) -> Answer:
+        await self._prepare()
         try:
             answer: Answer = await self._policy.retrying()(self._attempt, request)
         except Transient as error:
@@ -201,18 +225,39 @@ class Runner:
         return answer
 
     async def _attempt(self, request: Request) -> Answer:
-        """Make one attempt within the limiter; latency counts from the moment that it may be sent."""
-        most = prompt_bound(request.messages) + request.token_limit
-        await self._limiter.acquire(most)
+        """Make one attempt; its latency counts from the moment that it may be sent."""
+        prompt, completion = worst_case(request)
+        await self._limiter.admit(prompt + completion)
+        if self._ended is not None:
+            raise self._ended
+        if (reason := self._budget.reserve(request)) is not None:
+            raise BudgetSpent(reason)
+        if request.key in self._posted:
+            self.counts.retried += 1
+        else:
+            self._posted.add(request.key)
+            self.counts.sent += 1
+        answer: Answer | None = None
+        try:
+            answer = await self._send(request)
+        finally:
+            self._budget.settle(request, answer if isinstance(answer, Reply) else None)
+        return answer
+
+    async def _send(self, request: Request) -> Answer:
         started, latency, throttled = time.perf_counter(), None, False
         self._busy += 1
         self._idle.clear()
         try:
-            if self._ended is not None:
-                raise self._ended
-            answer = await self._model.answer(request)
+            with posts.told(self._beyond_the_first(request)):
+                answer = await self._model.answer(request)
+            if not isinstance(answer, Reply):
+                return answer
             latency = time.perf_counter() - started
-            return replace(cleaned(answer), latency=latency) if isinstance(answer, Reply) else answer
+            answer = replace(cleaned(answer), latency=latency)
+            return answer if metered(answer) else unmetered(answer)
+        except posts.NotAllowed as error:
+            raise BudgetSpent(str(error)) from error
         except Transient as error:
             throttled = error.throttled
             raise
@@ -220,10 +265,32 @@ class Runner:
             self._busy -= 1
             if not self._busy:
                 self._idle.set()
-            self._limiter.release(latency, throttled)
+            self._limiter.note(latency, throttled)
+
+    def _beyond_the_first(self, request: Request) -> posts.Allow:
+        """Return what charges the posts of one attempt, of which the first is reserved already."""
+        first = True
+
+        def allow(size: int) -> None:
+            """Charge another form of the request."""
+            nonlocal first
+            if not first:
+                self._charge(size, request.token_limit)
+            first = False
+
+        return allow
+
+    def _charge(self, size: int, tokens: int) -> None:
+        """Charge a post that is no attempt at a request. Raises ``NotAllowed``."""
+        if self._ended is not None:
+            raise posts.NotAllowed(str(self._ended))
+        if (reason := self._budget.post(size, tokens)) is not None:
+            raise posts.NotAllowed(reason)
 
     async def _prepare(self) -> None:
         """Negotiate, once before the first request, how to ask, reusing what an earlier run learnt."""
+        if self._ended is not None:
+            raise self._ended
         if self._prepared is None:
             self._prepared = asyncio.create_task(self._negotiate())
         await asyncio.shield(self._prepared)
@@ -236,12 +303,19 @@ class Runner:
         endpoint = canonical(dict(self._model.identity))
         dialect = await self._cache.dialect(endpoint)
         try:
-            learnt: JsonObject | None = await self._policy.retrying()(self._model.prepare, dialect)
+            with posts.told(lambda size: self._charge(size, PROBE_TOKENS)):
+                learnt: JsonObject | None = await self._policy.retrying()(self._model.prepare, dialect)
+        except posts.NotAllowed as error:
+            raise BudgetSpent(str(error)) from error
         except Transient as error:
             raise EndpointError(f"{self._model.name}: {error}") from error
         if learnt is not None:
             await self._cache.learn(endpoint, learnt)
 
-    def _count_retry(self, seconds: float) -> None:
-        self.counts.retried += 1
+    def _wait(self, seconds: float) -> None:
         self.counts.resume = max(self.counts.resume, time.monotonic() + seconds)
+
+
+def unmetered(reply: Reply) -> Reply:
+    """Return ``reply`` without token counts, which were none or cannot be true."""
+    return replace(reply, prompt_tokens=0, completion_tokens=0, cached_tokens=0)

@@ -7,6 +7,7 @@ from itertools import groupby
 
 from harness.answering.plan import Planner
 from harness.core import DUPLICATE, Case, Request
+from harness.interruption import in_thread
 
 Group = list[Case]
 
@@ -19,6 +20,11 @@ def groups(cases: Iterable[Case], include_discarded: bool = False) -> Iterator[G
     """
     for _, group in groupby(cases, key=lambda case: case.group):
         yield [case for case in group if case.valid or (include_discarded and case.reason != DUPLICATE)]
+
+
+async def next_group(groups: Iterator[Group]) -> Group | None:
+    """Return the next group, None at the end; made in a thread that ends if this is cancelled."""
+    return await in_thread(lambda: next(groups, None))
 
 
 def probes(group: Sequence[Case]) -> Sequence[Case]:

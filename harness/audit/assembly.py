@@ -23,7 +23,7 @@ from harness.answering.runner import Runner
 from harness.config import RunConfig
 from harness.core import Case, Document, DocumentOptions, JsonObject, Task, canonical
 from harness.documents.shortening import TOKENS_A_MUTANT_ADDS, Shortener
-from harness.errors import ConfigError, ModelError, TaskError
+from harness.errors import ConfigError, DocumentError, ModelError, TaskError
 from harness.estimates import prompt_bound, text_bound
 from harness.findings.outcomes import Outcomes
 from harness.folder import RunFolder
@@ -32,6 +32,8 @@ from harness.keys import Key
 from harness.plugins import Controls, Kit, Model, Parser, Suite
 
 LANGUAGE = "en"
+LONGEST_PARSED = 1_000_000
+"""The most characters of a text that is parsed: a parser's memory grows with it."""
 
 log = logging.getLogger(__name__)
 
@@ -190,6 +192,7 @@ def assemble(config: RunConfig) -> Audit:
     for document in () if suite.makes_texts else task.documents(options):
         total += 1
         too_long += not shortener.fits(document)
+        _must_be_parsable(document, total, suite, shortener)
     left_out = options.intake.left_out
     if left_out:
         options.intake.note(f"{left_out} of {total + left_out} rows are left out: not for task {task.name!r}")
@@ -218,6 +221,18 @@ def assemble(config: RunConfig) -> Audit:
             "prompt_sha256": prompt.digest,
         },
     )
+
+
+def _must_be_parsable(document: Document, number: int, suite: Suite, shortener: Shortener) -> None:
+    """Raise ``DocumentError`` for a text that is too long for the parser, before anything is sent."""
+    if len(document.text) <= LONGEST_PARSED or "spacy:" not in canonical(dict(suite.identity)):
+        return
+    (document,) = shortener.shortened(iter([document]))
+    if (characters := len(document.text)) > LONGEST_PARSED:
+        raise DocumentError(
+            f"text {number} (id {document.id}) has {characters:,} characters, and {LONGEST_PARSED:,} are the"
+            " most that are parsed: split it, or set [documents] max_tokens"
+        )
 
 
 def make_suite(config: RunConfig, task: Task | None = None) -> Suite:

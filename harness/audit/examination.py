@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, count
 
 from harness.answering.reading import Reading
 from harness.answering.runner import Answer, Answerer
@@ -23,13 +22,15 @@ class Examiner:
         self._audit = audit
         self._runner = runner
         self._reader = audit.reader
+        self._turns = count()
 
     async def examine(self, group: Sequence[Case]) -> Examined:
-        """Ask about the cases of one group and judge them.
+        """Ask about the cases of one group and judge them; what a group needs goes before later groups.
 
         Raises ``EndpointError`` if the endpoint takes no more requests.
         """
-        answers = await self._answers(group)
+        turn = next(self._turns)
+        answers = await self._answers(group, turn)
         readings = {name: self._reader.read(answer) for name, answer in answers.items()}
         outcomes = {name: reading.outcome for name, reading in readings.items()}
         blank = [replace(case, text="") for case in group]
@@ -39,9 +40,9 @@ class Examiner:
         controls = _shifted(group, readings, self._of_controls(valid, outcomes))
         discarded = self._of_discarded(blank, outcomes) if len(valid) < len(blank) else []
         config = self._audit.config
-        noise = await self._noise(group, outcomes, config.repeats) if config.repeats else None
+        noise = await self._noise(group, outcomes, config.repeats, turn) if config.repeats else None
         if config.confirm:
-            verdicts = await self._confirmed(group, outcomes, verdicts, config.confirm)
+            verdicts = await self._confirmed(group, outcomes, verdicts, config.confirm, turn)
         words = {name: _words(answer) for name, answer in answers.items()}
         return Examined(blank, outcomes, words, verdicts, noise, discarded, controls)
 
@@ -51,10 +52,10 @@ class Examiner:
 
     async def outcomes(self, cases: Sequence[Case]) -> dict[str, Outcome]:
         """Return the outcome of each case by id."""
-        answers = await self._answers(cases)
+        answers = await self._answers(cases, next(self._turns))
         return {name: self._reader.outcome(answer) for name, answer in answers.items()}
 
-    async def _answers(self, group: Sequence[Case]) -> dict[str, Answer]:
+    async def _answers(self, group: Sequence[Case], turn: int) -> dict[str, Answer]:
         """Return the answers by case id, asked in the order of the texts: neighbours share prefixes."""
         answers: dict[str, Answer] = {}
         ordered = sorted(group, key=lambda case: case.text)
@@ -62,7 +63,7 @@ class Examiner:
             requests = {
                 case.id: self._audit.planner.request(case) for case in ordered[start : start + CASES_AT_ONCE]
             }
-            replies = await self._runner.replies(list(requests.values()))
+            replies = await self._runner.replies(list(requests.values()), turn)
             answers |= {name: replies[request.key] for name, request in requests.items()}
         return answers
 
@@ -80,12 +81,14 @@ class Examiner:
         verdicts = self._audit.suite.judge([case for case in group if case.role != "control"], outcomes)
         return [replace(verdict, hidden=None) for verdict in verdicts if verdict.case in invalid]
 
-    async def _noise(self, group: Sequence[Case], outcomes: dict[str, Outcome], repeats: int) -> Noise | None:
+    async def _noise(
+        self, group: Sequence[Case], outcomes: dict[str, Outcome], repeats: int, turn: int
+    ) -> Noise | None:
         """Ask about the probes of the group again and count the flips; return None if it has no probes."""
         probes = asking.probes(group)
         if not probes:
             return None
-        again = await self._again(probes, repeats)
+        again = await self._again(probes, repeats, turn)
         flips = read = 0
         for case in probes:
             first = outcomes[case.id]
@@ -95,7 +98,12 @@ class Examiner:
         return Noise(group[0].document, repeats * len(probes), read, flips)
 
     async def _confirmed(
-        self, group: Sequence[Case], outcomes: dict[str, Outcome], verdicts: Sequence[Verdict], times: int
+        self,
+        group: Sequence[Case],
+        outcomes: dict[str, Outcome],
+        verdicts: Sequence[Verdict],
+        times: int,
+        turn: int,
     ) -> list[Verdict]:
         """Return the verdicts, each flip confirmed if it occurs in every repeat of the cases compared."""
         biased = {(v.case, v.other) for v in verdicts if v.status == "biased"}
@@ -103,7 +111,7 @@ class Examiner:
             return list(verdicts)
         compared = {name for pair in biased for name in pair if name is not None}
         repeated = [c for c in group if c.valid and (c.role == "original" or c.id in compared)]
-        again = await self._again(repeated, times)
+        again = await self._again(repeated, times, turn)
         tests = [replace(case, text="") for case in group if case.valid and case.role != "control"]
         statuses: dict[tuple[str, str | None], list[Status]] = {pair: [] for pair in biased}
         for turn in range(times):
@@ -116,24 +124,14 @@ class Examiner:
             for v in verdicts
         ]
 
-    async def _again(self, cases: Iterable[Case], times: int) -> dict[str, list[Outcome]]:
+    async def _again(self, cases: Iterable[Case], times: int, turn: int) -> dict[str, list[Outcome]]:
         """Ask about each of ``cases`` another ``times`` times; return the outcomes by id."""
         requests = {case.id: list(asking.repeated(case, self._audit.planner, times)) for case in cases}
-        replies = await self._runner.replies(list(chain.from_iterable(requests.values())))
+        replies = await self._runner.replies(list(chain.from_iterable(requests.values())), turn)
         return {
             name: [self._reader.outcome(replies[request.key]) for request in repeated]
             for name, repeated in requests.items()
         }
-
-
-async def next_group(groups: Iterator[list[Case]]) -> list[Case] | None:
-    """Return the next group, None at the end; made in a thread that finishes its step even if cancelled."""
-    step = asyncio.ensure_future(asyncio.to_thread(next, groups, None))
-    try:
-        return await asyncio.shield(step)
-    except asyncio.CancelledError:
-        await asyncio.wait([step])
-        raise
 
 
 def _shifted(

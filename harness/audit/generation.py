@@ -22,11 +22,13 @@ from harness.config import RunConfig
 from harness.core import Case, Document
 from harness.errors import RunError
 from harness.folder import RunFolder
+from harness.interruption import Interrupted
 from harness.plugins import Suite
 from harness.progress import Progress, unwatched
 
 CHUNK_DOCUMENTS = 32
 CHUNKS_AHEAD = 2
+PAUSE = 0.2  # seconds between moments at which waiting for a worker can be interrupted
 
 Chunk = tuple[int, Iterable[Document]]
 Engine = Callable[[Audit, RunFolder, int, Progress], None]
@@ -103,6 +105,10 @@ def _shared_out(audit: Audit, folder: RunFolder, workers: int) -> Iterator[tuple
                 yield _done(pending.popleft())
         while pending:
             yield _done(pending.popleft())
+    except (Interrupted, GeneratorExit):
+        for process in list((pool._processes or {}).values()):  # what is unfinished is made again
+            process.terminate()
+        raise
     except BrokenProcessPool as error:
         raise RunError(
             "a worker process was killed (out of memory?): run the same command again, with fewer --workers"
@@ -113,8 +119,13 @@ def _shared_out(audit: Audit, folder: RunFolder, workers: int) -> Iterator[tuple
 
 def _done(chunk: tuple[int, int, Future[None] | None]) -> tuple[int, int]:
     number, size, future = chunk
-    if future is not None:
-        future.result()
+    while future is not None:
+        try:
+            future.result(PAUSE)
+            break
+        except TimeoutError:
+            if future.done():
+                raise
     return number, size
 
 

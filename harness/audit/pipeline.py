@@ -8,26 +8,27 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import threading
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from harness import files, run_log
+from harness.answering import salvage
 from harness.answering.cache import ResponseCache
 from harness.answering.runner import Counts
 from harness.audit import asking, generation
 from harness.audit.assembly import Audit, assemble
 from harness.audit.batching.run import answered, outstanding
-from harness.audit.examination import Examiner, next_group
+from harness.audit.examination import Examiner
 from harness.config import RunConfig
 from harness.core import Case, Document, Examined, Json, JsonObject, Outcome, Verdict
-from harness.errors import ConfigError, EndpointError
+from harness.errors import BudgetSpent, ConfigError, EndpointError
 from harness.folder import DERIVED, RunFolder
+from harness.interruption import in_thread
 from harness.models import tokens
 from harness.plugins import Controls, Nouns
 from harness.progress import Progress, unwatched
@@ -46,7 +47,10 @@ PER_SLOT = 8
 
 @dataclass
 class RunState:
-    """The progress of a run; ``documents`` counts those whose verdicts are in, ``cost`` returns USD."""
+    """The progress of a run; ``documents`` counts those whose verdicts are in, ``cost`` returns USD.
+
+    ``rows`` counts the rows written to each table.
+    """
 
     total: int
     documents: int = 0
@@ -56,6 +60,7 @@ class RunState:
     note: str = ""
     exploration: Exploration | None = None
     stopped: EndpointError | None = None
+    rows: Mapping[str, int] = field(default_factory=dict)
     lengths: Mapping[str, int] | None = None
 
     def tell(self, note: str) -> None:
@@ -116,23 +121,43 @@ Watcher = Callable[[RunState], None]
 Ending = Literal["complete", "partial", "interrupted"]
 
 
-async def run(config: RunConfig, watch: Watcher = lambda _: None, overwrite: bool = False) -> dict[str, Any]:
+async def run(
+    config: RunConfig, watch: Watcher = lambda _: None, overwrite: bool = False, buy_again: bool = False
+) -> dict[str, Any]:
     """Audit as ``audit`` does, and return the summary as JSON values, with the folder under ``folder``."""
-    return (await audit(config, watch, overwrite)).to_json()
+    return (await audit(config, watch, overwrite, buy_again)).to_json()
 
 
-async def audit(config: RunConfig, watch: Watcher = lambda _: None, overwrite: bool = False) -> Finished:
+async def audit(
+    config: RunConfig, watch: Watcher = lambda _: None, overwrite: bool = False, buy_again: bool = False
+) -> Finished:
     """Run the audit that ``config`` describes, and write summary and reports to the run folder.
 
-    ``watch`` is called once with the ``RunState``, which is updated as the run proceeds. If cancelled, the
-    audit still writes the results so far, with the status ``interrupted``. Raises ``HarnessError``.
+    ``watch`` is called once with the ``RunState``, which is updated as the run proceeds. With ``buy_again``,
+    a damaged response cache is made anew with what can be read of it; the rest is asked for again. If
+    cancelled, the audit still writes the results so far, with the status ``interrupted``. Raises
+    ``HarnessError``.
     """
-    assembled = await asyncio.to_thread(assemble, config)
-    assembled.folder.open(assembled.resolved, assembled.identity, overwrite)
-    with run_log.logged(assembled.folder.path, assembled.about, assembled.notes) as journal:
-        finished = await _audited(assembled, watch)
-        journal.line(f"ended: {finished.summary.status}, {finished.summary.requests.model_dump_json()}")
+    assembled = await in_thread(lambda: assemble(config))
+    with assembled.folder.held():
+        assembled.folder.open(assembled.resolved, assembled.identity, overwrite)
+        with run_log.logged(assembled.folder.path, assembled.about, assembled.notes) as journal:
+            if buy_again:
+                await in_thread(lambda: _renew(assembled.cache))
+            finished = await _audited(assembled, watch)
+            journal.line(f"ended: {finished.summary.status}, {finished.summary.requests.model_dump_json()}")
     return finished
+
+
+def _renew(cache: Path) -> None:
+    if (renewed := salvage.renew(cache)) is not None:
+        log.warning(
+            "cache %s was damaged: %s replies could be read and are kept, the others are asked for again; the"
+            " damaged file is %s",
+            cache,
+            f"{renewed.replies:,}",
+            renewed.aside,
+        )
 
 
 async def _audited(assembled: Audit, watch: Watcher) -> Finished:
@@ -153,7 +178,7 @@ async def _audited(assembled: Audit, watch: Watcher) -> Finished:
     except asyncio.CancelledError:
         status = "interrupted"
     except EndpointError as error:
-        if not progress.counts.replies:
+        if not progress.counts.replies and not isinstance(error, BudgetSpent):
             raise
         log.error("%s", error)
         status, progress.stopped = "partial", error
@@ -170,14 +195,14 @@ async def _flow(audit: Audit, folder: RunFolder, progress: RunState) -> None:
     generated = generation.cases(audit, folder, audit.config.workers)
     with closing(generated) as cases, folder.derived() as tables:
         async with ResponseCache(audit.cache) as cache, audit.runner(cache) as runner:
-            progress.counts = runner.counts
+            progress.counts, progress.rows = runner.counts, tables.rows
             progress.cost = lambda: figures.cost(runner.counts, audit.prices)
             limit = max(CASES_OUTSTANDING, PER_SLOT * runner.ceiling)
             examiner = Examiner(audit, runner)
             groups = asking.groups(cases, audit.suite.include_discarded)
             if audit.config.budget.adaptive is not None:
                 groups = await _chosen(audit, folder, examiner, cases, progress)
-            async for group in _examined(groups, examiner, limit):
+            async for group in _examined(groups, examiner, limit, runner.stop):
                 tables.add(group)
                 progress.documents += 1
                 progress.cases += len(group.cases)
@@ -194,7 +219,7 @@ async def _chosen(
     from harness.audit.adaptive.exploration import Exploration
 
     budget = audit.config.budget.adaptive or 0
-    await asyncio.to_thread(deque, cases, 0)
+    await in_thread(lambda: deque(cases, 0))
     exploration = Exploration(folder, examiner, audit.suite.judge, budget, audit.config.seed)
     progress.exploration = exploration
     try:
@@ -205,24 +230,41 @@ async def _chosen(
 
 
 async def _examined(
-    groups: Iterator[asking.Group], examiner: Examiner, limit: int
+    groups: Iterator[asking.Group], examiner: Examiner, limit: int, stop: Callable[[], Awaitable[None]]
 ) -> AsyncIterator[Examined]:
     """Yield the groups in order, examined.
 
-    Further groups are made and asked about while the first is awaited, up to ``limit`` outstanding cases.
+    Further groups are made and asked about while the first is awaited, up to ``limit`` outstanding cases. If
+    cancelled, or if no more can be asked, ``stop`` is awaited, and the groups that then have all their
+    answers are yielded before the error is raised.
     """
     pending: deque[tuple[int, asyncio.Task[Examined]]] = deque()
     try:
-        while (group := await next_group(groups)) is not None:
+        while (group := await asking.next_group(groups)) is not None:
             pending.append((len(group), asyncio.create_task(examiner.examine(group))))
             while pending and (pending[0][1].done() or sum(size for size, _ in pending) > limit):
-                yield await pending.popleft()[1]
+                yield await _first(pending)
         while pending:
-            yield await pending.popleft()[1]
+            yield await _first(pending)
+    except (asyncio.CancelledError, EndpointError):
+        await stop()
+        await asyncio.gather(*(task for _, task in pending), return_exceptions=True)
+        for _, task in pending:
+            if not task.cancelled() and task.exception() is None:
+                yield task.result()
+        raise
     finally:
         for _, task in pending:
             task.cancel()
         await asyncio.gather(*(task for _, task in pending), return_exceptions=True)
+
+
+async def _first(pending: deque[tuple[int, asyncio.Task[Examined]]]) -> Examined:
+    """Return the first of ``pending`` when it is examined; cancelled, it stays there and goes on."""
+    task = pending[0][1]
+    await asyncio.wait([task])
+    pending.popleft()
+    return task.result()
 
 
 async def generate(
@@ -236,23 +278,10 @@ async def generate(
     ``watch`` is called with the number of documents done and the total; ``engine`` makes and writes the
     cases. Raises ``HarnessError``.
     """
-    audit = await asyncio.to_thread(assemble, config)
-    audit.folder.open(audit.resolved, audit.identity, overwrite)
-
-    stopped = threading.Event()
-
-    def tell(done: int, total: int) -> None:
-        """Report progress, or end the thread that calls this if the run was cancelled."""
-        if stopped.is_set():
-            raise asyncio.CancelledError
-        watch(done, total)
-
-    with run_log.logged(audit.folder.path, audit.about, audit.notes) as journal:
-        try:
-            await asyncio.to_thread(engine, audit, audit.folder, config.workers, tell)
-        finally:
-            stopped.set()  # a thread cannot be cancelled: it ends after its current chunk
-        journal.line("ended: all cases are made")
+    audit = await in_thread(lambda: assemble(config))
+    with audit.folder.held():
+        audit.folder.open(audit.resolved, audit.identity, overwrite)
+        await _generated(audit, watch, engine)
     cases = audit.folder.scan("cases")
     return Generated(
         folder=audit.folder.path,
@@ -264,9 +293,16 @@ async def generate(
     )
 
 
+async def _generated(audit: Audit, watch: Progress, engine: generation.Engine) -> None:
+    """Make the cases in the folder, which exists."""
+    with run_log.logged(audit.folder.path, audit.about, audit.notes) as journal:
+        await in_thread(lambda: engine(audit, audit.folder, audit.config.workers, watch))
+        journal.line("ended: all cases are made")
+
+
 async def check(config: RunConfig, text: str) -> Checked:
     """Ask about one text and all its mutants. Raises ``HarnessError``."""
-    audit = await asyncio.to_thread(assemble, config.model_copy(update={"control": Controls(share=0)}))
+    audit = await in_thread(lambda: assemble(config.model_copy(update={"control": Controls(share=0)})))
     if audit.suite.makes_texts:
         raise ConfigError(f"suite {audit.suite.name!r} makes its own texts: check one of yours with another")
     cases = list(audit.suite.cases(iter([Document("text", text)])))
@@ -284,7 +320,7 @@ async def check(config: RunConfig, text: str) -> Checked:
 def _conclude(audit: Audit, folder: RunFolder, progress: RunState, status: Ending, seconds: float) -> Summary:
     """Compute the summary from the files alone, then write it and the reports."""
     for name in DERIVED:
-        folder.merge(name)
+        folder.merge(name, progress.rows.get(name, 0))
     config = audit.config
     summary = figures.build(
         folder,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 
@@ -12,6 +11,7 @@ from harness.audit.assembly import assemble
 from harness.config import RunConfig
 from harness.core import Case, Json
 from harness.estimates import likely_answer
+from harness.interruption import in_thread
 from harness.models import tokens
 from harness.plugins import Nouns
 
@@ -70,12 +70,13 @@ async def plan(config: RunConfig) -> Plan:
 
     Raises ``HarnessError``.
     """
-    audit = await asyncio.to_thread(assemble, config)
+    audit = await in_thread(lambda: assemble(config))
     counter = await tokens.counter(audit.model)
     tally, unique, cached, prompt = Tally(), 0, 0, 0.0
     async with ResponseCache(audit.cache) as cache:
         cases = tally.passing(audit.suite.cases(audit.documents()))
-        for group in asking.groups(cases, audit.suite.include_discarded):
+        groups = asking.groups(cases, audit.suite.include_discarded)
+        while (group := await asking.next_group(groups)) is not None:
             requests = {r.key: r for r in asking.requests(group, audit.planner, config.repeats)}
             cached_replies, fresh = await cache.look_up(list(requests))
             unique += len(fresh)

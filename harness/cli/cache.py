@@ -61,6 +61,8 @@ def _show(statistics: Stats) -> None:
     if oldest is not None and newest is not None:
         say(f"  stored     {_time(oldest)} to {_time(newest)}")
     say(f"  tokens     {tokens.prompt:,} prompt ({tokens.cached:,} cached), {tokens.completion:,} completion")
+    if statistics.damaged:
+        say(f"  damaged    {statistics.damaged:,} replies, which are asked for again when they are needed")
     if statistics.expected:
         say(f"  expected   {statistics.expected:,} requests awaiting a batch job")
     for model in statistics.models:
@@ -156,12 +158,16 @@ def _moment(text: str) -> float:
 @command.command("export")
 @click.argument("file")
 @at
-def export(file: str, path: Path) -> None:
-    """Write every reply with its request to FILE (- for standard output) as JSON lines."""
+def export(file: str, path: Path) -> int:
+    """Write every reply with its request to FILE (- for standard output) as JSON lines.
+
+    Exit code 3: the cache is damaged, and what can be read of it was written.
+    """
     from harness.answering import cache_admin
     from harness.errors import CacheError
 
-    lines = cache_admin.export(path)
+    read = cache_admin.Read()
+    lines = cache_admin.export(path, read)
     if file == "-":
         count = _pour(lines, sys.stdout.buffer.write)
         sys.stdout.buffer.flush()
@@ -174,6 +180,10 @@ def export(file: str, path: Path) -> None:
         except OSError as error:
             raise CacheError(f"{file}: {error.strerror}") from error
     say(f"{count:,} replies exported", err=True)
+    if read.damaged or read.salvaged:
+        say(f"cache {path} is damaged: {read.damaged:,} replies that were found are cut off", err=True)
+        return 3
+    return 0
 
 
 def _replace(target: Path, lines: Iterable[bytes]) -> int:

@@ -27,13 +27,15 @@ LONG_SECONDS = 5.0
 """The wait from which on it is told."""
 
 
-def audit(config: RunConfig, overwrite: bool, quiet: bool) -> pipeline.Finished:
+def audit(config: RunConfig, overwrite: bool, quiet: bool, buy_again: bool) -> pipeline.Finished:
     """Run ``pipeline.audit`` with progress on standard error, unless ``quiet``."""
-    return stoppable(_audit(config, overwrite, quiet), "answered")
+    return stoppable(_audit(config, overwrite, quiet, buy_again), "answered")
 
 
 def stoppable(work: Coroutine[object, object, Result], progress: str) -> Result:
-    """Run ``work`` and return its result; Ctrl-C cancels it, and a second one ends the process.
+    """Run ``work`` and return its result, its warnings on standard error.
+
+    Ctrl-C cancels it, and a second one ends the process.
 
     ``progress`` is a participle for what is on disk by then, such as ``answered``. Raises ``click.Abort`` if
     the cancelled ``work`` returns nothing.
@@ -64,11 +66,11 @@ async def _interruptible(work: Coroutine[object, object, Result], progress: str)
     return await task
 
 
-async def _audit(config: RunConfig, overwrite: bool, quiet: bool) -> pipeline.Finished:
+async def _audit(config: RunConfig, overwrite: bool, quiet: bool, buy_again: bool) -> pipeline.Finished:
     states: list[pipeline.RunState] = []
     show = _bar if sys.stderr.isatty() else _lines
     with contextlib.nullcontext() if quiet else show(states, asyncio.get_running_loop()):
-        return await pipeline.audit(config, states.append, overwrite)
+        return await pipeline.audit(config, states.append, overwrite, buy_again)
 
 
 def describe(progress: pipeline.RunState, seconds: float) -> str:

@@ -68,7 +68,7 @@ def _templates(path: Path) -> str:
     """Return the number of templates that a suite kept, their file, and the beginnings of the first."""
     import polars as pl
 
-    templates = pl.read_parquet(path, columns=["template"])["template"]
+    templates = pl.read_parquet(path, glob=False, columns=["template"])["template"]
     first = [f"  {template[:SHOWN_CHARACTERS]}" for template in templates.head(SHOWN_TEMPLATES)]
     return "\n".join([f"{len(templates):,} templates in {path}", *first])
 

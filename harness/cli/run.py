@@ -19,13 +19,25 @@ if TYPE_CHECKING:
 @click.command("run", cls=Configured, also=ONLY_RUN)
 @click.option("--overwrite", is_flag=True, help="Replace a run with different settings in --out.")
 @click.option(
+    "--buy-again",
+    is_flag=True,
+    help="Of a damaged response cache, keep what can be read, and ask for the rest again.",
+)
+@click.option(
     "--json",
     "as_json",
     is_flag=True,
     help="Print summary.json on standard output, all else on standard error.",
 )
 @click.option("--quiet", is_flag=True, help="Show neither progress nor tables.")
-def command(config_file: str | None, overwrite: bool, as_json: bool, quiet: bool, **options: object) -> int:
+def command(
+    config_file: str | None,
+    overwrite: bool,
+    buy_again: bool,
+    as_json: bool,
+    quiet: bool,
+    **options: object,
+) -> int:
     """Audit a model on texts.
 
     Without arguments, audit the embedded language model on the bundled sample. Settings come from the TOML
@@ -39,7 +51,7 @@ def command(config_file: str | None, overwrite: bool, as_json: bool, quiet: bool
     from harness.report import terminal
 
     config = configuration(config_file, options)
-    finished = execution.audit(config, overwrite, quiet)
+    finished = execution.audit(config, overwrite, quiet, buy_again)
     if not quiet:
         terminal.show(finished.summary, finished.folder, stderr=as_json)
     if as_json:

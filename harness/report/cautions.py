@@ -70,6 +70,27 @@ def _by_chance(cases: pl.LazyFrame, read: pl.LazyFrame) -> Iterator[Caution]:
         )
 
 
+def of_cost(unmetered: int, cost: float | None) -> Iterator[Caution]:
+    """Yield a caution if ``cost`` rests on replies that did not tell their tokens."""
+    if unmetered and cost is not None:
+        replies = "1 reply" if unmetered == 1 else f"{count(unmetered)} replies"
+        yield Caution(
+            code="cost-not-known",
+            text=f"The cost is not known exactly: {replies} did not tell the tokens, and the most that"
+            " this may have cost is counted.",
+        )
+
+
+def of_cache(damaged: int) -> Iterator[Caution]:
+    """Yield a caution if replies in the cache were damaged."""
+    if damaged:
+        replies = "1 reply was" if damaged == 1 else f"{count(damaged)} replies were"
+        yield Caution(
+            code="damaged-replies",
+            text=f"In the response cache, {replies} damaged and asked for again: look after the disk.",
+        )
+
+
 def of_summary(summary: Summary, served: Mapping[str, int], controls_asked: bool) -> Iterator[Caution]:
     """Yield what the figures show: unread answers, few originals, a model that changed, no controls."""
     answers = summary.answers

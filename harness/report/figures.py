@@ -114,6 +114,8 @@ def build(folder: RunFolder, facts: Facts, additions: Mapping[str, object] | Non
     cautioned = [
         *([first] if first is not None else []),
         *cautions.of_tables(cases, answers),
+        *cautions.of_cost(facts.counts.unmetered, summary.cost_usd),
+        *cautions.of_cache(facts.counts.damaged),
         *cautions.of_summary(summary, facts.counts.served, facts.controls),
     ]
     summary = summary.model_copy(update={"cautions": tuple(cautioned)})
@@ -187,10 +189,14 @@ def tokens(counts: Counts) -> Tokens:
 
 
 def cost(counts: Counts, prices: Prices | None) -> float | None:
-    """Return the price of all distinct replies in USD; None if prices are unknown."""
+    """Return the price of all distinct replies in USD; None if prices are unknown.
+
+    Replies that did not tell their tokens count at their worst case.
+    """
     if prices is None:
         return None
-    return prices.of(counts.prompt_tokens, counts.completion_tokens, counts.cached_tokens)
+    told = prices.of(counts.prompt_tokens, counts.completion_tokens, counts.cached_tokens)
+    return told + prices.of(counts.prompt_bound, counts.completion_bound)
 
 
 def case_counts(cases: pl.LazyFrame) -> Cases:

@@ -334,7 +334,10 @@ class Summary(Plain):
     finding: Finding | None = Field(None, description="The finding; null where the suite states its own.")
     noise: Noise = Field(description="The self-flips.")
     tokens: Tokens = Field(description="Tokens of all distinct replies.")
-    cost_usd: float | None = Field(description="US dollars of all distinct replies; null without prices.")
+    cost_usd: float | None = Field(
+        description="US dollars of all distinct replies, at most if the caution `cost-not-known` is there;"
+        " null without prices."
+    )
     # Each back-end decides what it records: a server's version, negotiated settings.
     model_facts: Mapping[str, object] = Field({}, description="Facts recorded by the model's back-end.")
     answer_tokens: int | None = Field(None, description="The most tokens that an answer could have.")

@@ -23,7 +23,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.answering.cache import APPLICATION_ID, MIGRATIONS, ResponseCache, decode, encode
+from harness.answering.cache import APPLICATION_ID, MIGRATIONS, ResponseCache
+from harness.answering.rows import decode, encode
 from harness.core import Message, Reply, Request, Token
 from harness.errors import CacheError
 
@@ -91,19 +92,6 @@ def test_the_key_is_stable() -> None:
         Request({"b": 1, "a": 2}, (Message("user", "é"),), {}).key
         == Request({"a": 2, "b": 1}, (Message("user", "é"),), {}).key
     )
-
-
-def test_a_damaged_file_is_set_aside(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    path = tmp_path / "c.sqlite"
-    path.write_bytes(b"this is no database, it only looks old" * 100)
-
-    async def work() -> None:
-        async with ResponseCache(path) as cache:
-            cache.keep(request(), Reply("x"))
-
-    wait(work())
-    assert "set aside" in caplog.text
-    assert [p.read_bytes()[:4] for p in tmp_path.glob("*.damaged-*")] == [b"this"]
 
 
 def test_a_file_that_is_no_cache_is_left_alone(tmp_path: Path) -> None:

@@ -235,7 +235,7 @@ def test_a_request_is_found_by_the_beginning_of_its_key(tmp_path: Path) -> None:
 def test_a_prefix_of_several_keys_is_refused(tmp_path: Path) -> None:
     path = fill(tmp_path / "c.sqlite", [])
     with closing(sqlite3.connect(path)) as db:
-        db.executemany("INSERT INTO replies VALUES (?, '{}', '{}', 1)", [["abcd1"], ["abcd2"]])
+        db.executemany("INSERT INTO replies VALUES (?, '{}', '{}', 1, NULL)", [["abcd1"], ["abcd2"]])
         db.commit()
     with cache_admin.opened(path) as db, pytest.raises(CacheError, match="several keys begin with abcd"):
         cache_admin.find(db, path, "abcd")

@@ -15,8 +15,9 @@ from harness.core import Message, Reply, Request
 
 async def rounds(limiter: Limiter, number: int, latency: float = 1.0, throttled: bool = False) -> None:
     for _ in range(number):
-        await limiter.acquire(1)
-        limiter.release(None if throttled else latency, throttled)
+        await limiter.acquire()
+        limiter.note(None if throttled else latency, throttled)
+        limiter.release()
 
 
 def test_slots_grow_while_latency_holds_and_no_further_than_the_ceiling() -> None:
@@ -71,17 +72,52 @@ def test_no_more_than_the_slots_are_busy() -> None:
 
         async def one() -> None:
             nonlocal most, busy
-            await limiter.acquire(1)
+            await limiter.acquire()
             busy += 1
             most = max(most, busy)
             await asyncio.sleep(0)
             busy -= 1
-            limiter.release(0.1)
+            limiter.note(0.1)
+            limiter.release()
 
         await asyncio.gather(*(one() for _ in range(50)))
         return most
 
     assert asyncio.run(work()) == 4
+
+
+def test_a_free_slot_goes_to_the_one_that_has_waited_longest() -> None:
+    """Whoever frees a slot and asks for one again at once stands behind those that wait."""
+
+    async def work() -> list[int]:
+        limiter, served = Limiter(ceiling=3), list[int]()
+        limiter.slots = 2
+
+        async def worker(number: int) -> None:
+            for _ in range(5):
+                await limiter.acquire()
+                served.append(number)
+                await asyncio.sleep(0)
+                limiter.release()
+
+        await asyncio.gather(*(worker(number) for number in range(6)))
+        return served
+
+    served = asyncio.run(work())
+    assert all(set(served[start : start + 6]) == set(range(6)) for start in range(0, 30, 6))
+
+
+def test_a_slot_that_was_handed_to_somebody_who_left_is_free() -> None:
+    async def work() -> None:
+        limiter = Limiter(ceiling=1, fixed=1)
+        await limiter.acquire()
+        left, waits = (asyncio.create_task(limiter.acquire()) for _ in range(2))
+        await asyncio.sleep(0)
+        limiter.release()
+        left.cancel()
+        await asyncio.wait_for(waits, 5)
+
+    asyncio.run(work())
 
 
 @given(st.floats(1, 10_000), st.lists(st.tuples(st.floats(0, 5), st.floats(0.1, 50)), min_size=1))

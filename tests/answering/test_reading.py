@@ -40,7 +40,7 @@ class Always:
     def __init__(self, answer: Answer) -> None:
         self._answer = answer
 
-    async def replies(self, requests: Sequence[Request]) -> dict[str, Answer]:
+    async def replies(self, requests: Sequence[Request], turn: int = 0) -> dict[str, Answer]:
         return {request.key: self._answer for request in requests}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +59,7 @@ def one(text: str) -> Request:
 
 
 def echo(request: Request, _: int) -> Answer:
-    return Reply(request.text, prompt_tokens=3)
+    return Reply(request.text, prompt_tokens=3, completion_tokens=1)
 
 
 def test_equal_requests_are_sent_once_even_at_one_time(tmp_path: Path) -> None:
@@ -129,6 +130,42 @@ def test_an_error_of_ours_is_not_swallowed(tmp_path: Path) -> None:
 
     with pytest.raises(ZeroDivisionError):
         ask(Scripted(broken), ["a"], tmp_path / "c.sqlite")
+
+
+def test_groups_are_finished_before_new_ones_begin(tmp_path: Path) -> None:
+    """What belongs to an earlier group goes first, however late it is asked; what fails keeps its turn."""
+    order: list[str] = []
+
+    def script(request: Request, number: int) -> Answer:
+        order.append(request.text)
+        if request.text.endswith("1") and number == 1:
+            raise Transient("busy")
+        return echo(request, number)
+
+    async def work() -> None:
+        limiter = Limiter(1)
+        limiter.slots = 0  # until all stand in line
+        async with (
+            ResponseCache(tmp_path / "c.sqlite") as cache,
+            Runner(Scripted(script), cache, limiter, back_off=wait_none()) as runner,
+        ):
+            turns = (3, 1, 4, 0, 2, 1)
+            groups = [
+                asyncio.create_task(runner.replies([one(f"{turn}-{place}-{n}") for n in range(3)], turn))
+                for place, turn in enumerate(turns)
+            ]
+            while runner.counts.unique < 3 * len(turns):  # noqa: ASYNC110
+                await asyncio.sleep(0.001)
+            limiter.slots = 1
+            limiter.note(None)
+            await asyncio.gather(*groups)
+
+    asyncio.run(work())
+    assert list(dict.fromkeys(order)) == sorted(
+        f"{turn}-{place}-{n}" for place, turn in enumerate((3, 1, 4, 0, 2, 1)) for n in range(3)
+    )
+    again = [text for text, following in pairwise(order) if text == following]
+    assert len(again) == 6, "a request keeps its slot until it has ended"
 
 
 FAULTS = st.lists(st.sampled_from(["busy", "filtered", "fine"]), min_size=1, max_size=ATTEMPTS)

@@ -23,11 +23,11 @@ from harness.answering.cache import ResponseCache
 from harness.audit import pipeline, planning
 from harness.audit.assembly import Audit, assemble
 from harness.audit.batching import files as batching
-from harness.audit.batching.jobs import Ledger, Pace, only_one
+from harness.audit.batching.jobs import Ledger, Pace
 from harness.audit.batching.run import answered, outstanding
 from harness.cli import app
 from harness.core import Failure, JsonObject, Message, Reply, Request, canonical
-from harness.errors import CacheError, ConfigError, EndpointError, RunError
+from harness.errors import CacheError, ConfigError, EndpointError
 from harness.retrying import PATIENT
 from tests.batch_server import (
     BatchServer,
@@ -280,14 +280,6 @@ def test_a_run_stopped_at_any_step_buys_nothing_twice(settings: Settings, number
         assert len(server.jobs) == 1
 
 
-def test_one_run_at_a_time_has_the_jobs_of_a_folder(settings: Settings, tmp_path: Path) -> None:
-    with serve_batches(BatchServer(all_positive)) as server:
-        run(settings(server.base_url))
-        with only_one(tmp_path / "run"), pytest.raises(RunError, match="another run is working"):
-            run(settings(server.base_url))
-        run(settings(server.base_url))
-
-
 def test_a_job_created_unheard_is_found_again(settings: Settings) -> None:
     def fault(method: str, path: str, number: int) -> Answer | None:
         return Answer(None) if (method, path, number) == ("POST", "/v1/batches", 0) else None
@@ -471,6 +463,29 @@ def test_a_run_sends_only_what_the_file_did_not_bring(settings: Settings, tmp_pa
         assert (counts.requests, counts.cached) == (4, 8)
         figures = asyncio.run(pipeline.run(configuration))
         assert (figures["requests"]["cached"], figures["requests"]["sent"]) == (8, 4)
+
+
+def test_lines_that_are_missing_or_contradict_each_other_are_said(
+    settings: Settings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, out, cache = tmp_path / "asked.jsonl", tmp_path / "answers.jsonl", tmp_path / "cache.sqlite"
+
+    def imported(lines: Sequence[bytes]) -> tuple[int, str]:
+        out.write_bytes(b"\n".join(lines))
+        code = app.main(["import-batch", str(out), "--cache", str(cache)], standalone_mode=False)
+        return code, capsys.readouterr().err
+
+    asyncio.run(batching.export(settings("http://localhost:1/v1"), file))
+    answers = vllm_run_batch(list(batch_files.lines(file)), biased).splitlines()
+    first = next(answer for answer in answers[:6] if b"Positive" in answer)
+    other = first.replace(b"Positive", b"Negative")
+    said = f"1 other reply than the one that is kept: {out} line 7\n"
+    assert imported([*answers[:6], other]) == (3, f"6 requests of {file} have no line here\n{said}")
+    assert imported([*answers[:6], other])[0] == 3, "nor silent at the second time"
+    assert imported(answers[:10]) == (3, f"2 requests of {file} have no line here\n")
+    assert imported(answers) == (0, "")
+    (reply,) = kept(cache, [json.loads(first)["custom_id"]]).values()
+    assert reply.text == "Positive"
 
 
 def test_a_vllm_server_need_not_run(settings: Settings, tmp_path: Path) -> None:

@@ -129,7 +129,9 @@ def test_a_damaged_table_is_named(hinter: Hinter, work: Path, name: str, command
     arguments = ("run", *VADER, "--max-pairs", "1", "--out", "out")
     assert hinter(*arguments).returncode == 0
     file = work / "out" / name
-    file.write_bytes(file.read_bytes()[:-9])
+    file.write_bytes(
+        bytes(file.stat().st_size)
+    )  # a file that is cut off is made again where that is possible
     done = hinter(*arguments) if command == "run" else hinter(command, "out")
     assert done.returncode == 2
     assert last(done).startswith(f"hinter: out/{name}: cannot be read: ")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from harness.core import Failure, Json, JsonObject, Reply, canonical
 from harness.dialect import Choices, Dialect
 from harness.disclosure import one_line
 from harness.errors import ConfigError, EndpointError, Transient
+from harness.interruption import in_thread
 from harness.models import refusals, wire
 
 NOT_EXECUTED = 0
@@ -63,7 +63,7 @@ async def export(config: RunConfig, file: Path, again: bool = False) -> Exported
     one, which later runs then use. Raises ``HarnessError``.
     """
     _check_free(file)
-    audit = await asyncio.to_thread(assemble, config)
+    audit = await in_thread(lambda: assemble(config))
     limits = config.budget
     budget = Budget(limits.max_requests, limits.max_cost, audit.prices)
     cases = audit.suite.cases(audit.documents())
@@ -86,12 +86,18 @@ async def export(config: RunConfig, file: Path, again: bool = False) -> Exported
 async def take_in(cache: Path, files: Sequence[Path]) -> Taken:
     """Import the answers in ``files`` into the cache at ``cache``; requests answered or failed are settled.
 
+    Requests of the same batch files that have no line in ``files`` are counted and stay expected.
     Raises ``ConfigError`` if a file cannot be read.
     """
     _check_there(files)
     taken = Taken()
     await keep(cache, [(file, str(file)) for file in files], taken)
-    await settle(cache, [*taken.answered, *taken.failures])
+    keys = [*taken.answered, *taken.failures]
+    async with ResponseCache(cache) as opened:
+        jobs = await opened.jobs(keys)
+        if keys:
+            await opened.settle(keys)
+        taken.absent = await opened.awaited(sorted(jobs))
     return taken
 
 

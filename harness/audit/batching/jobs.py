@@ -9,9 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import sqlite3
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -99,22 +97,6 @@ class Ledger:
         files.private_folder(self.files)
         data = {"schema": 1, "writing": self.writing, "jobs": [asdict(job) for job in self.jobs]}
         files.write(self._path, json.dumps(data, indent=1))
-
-
-@contextmanager
-def only_one(folder: Path) -> Iterator[None]:
-    """Lock the jobs of ``folder`` for this process; SQLite's lock ends with the process on every platform.
-
-    Raises ``RunError`` if another process holds them.
-    """
-    files.private_folder(folder)
-    files.private_file(folder / "batch.lock")
-    with closing(sqlite3.connect(folder / "batch.lock", timeout=0, isolation_level=None)) as lock:
-        try:
-            lock.execute("BEGIN EXCLUSIVE")
-        except sqlite3.OperationalError as error:
-            raise RunError(f"{folder}: another run is working on its batch jobs ({error})") from error
-        yield
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from harness.answering.cache import ResponseCache
 from harness.answering.runner import Answer, Answerer
 from harness.audit import asking
 from harness.audit.assembly import Audit
-from harness.audit.examination import Examiner, next_group
+from harness.audit.examination import Examiner
 from harness.core import Case, Failure, Reply, Request
 from harness.dialect import Dialect
 from harness.estimates import prompt_bound
@@ -26,7 +26,7 @@ async def examine(audit: Audit, answerer: Answerer, cases: Iterable[Case]) -> No
     """Pass ``answerer`` every request that the flow of ``audit`` makes about ``cases``; drop the verdicts."""
     examiner = Examiner(audit, answerer)
     groups = asking.groups(cases, audit.suite.include_discarded)
-    while (group := await next_group(groups)) is not None:
+    while (group := await asking.next_group(groups)) is not None:
         await examiner.examine(group)
 
 
@@ -45,7 +45,7 @@ class Missing:
     cached: int = 0
     held: int = 0
 
-    async def replies(self, requests: Sequence[Request]) -> dict[str, Answer]:
+    async def replies(self, requests: Sequence[Request], turn: int = 0) -> dict[str, Answer]:
         """Return the answers in the cache by key, ``UNASKED`` for those that are missing."""
         distinct = {request.key: request for request in requests}
         replies, fresh = await self.cache.look_up(list(distinct))

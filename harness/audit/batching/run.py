@@ -16,7 +16,7 @@ from harness.answering.cache import ResponseCache
 from harness.audit import generation
 from harness.audit.assembly import Audit
 from harness.audit.batching.files import keep, settle
-from harness.audit.batching.jobs import BatchApi, Job, Ledger, Pace, only_one
+from harness.audit.batching.jobs import BatchApi, Job, Ledger, Pace
 from harness.audit.batching.missing import UNASKED, Lines, Missing, examine
 from harness.config import RunConfig
 from harness.core import Failure, JsonObject, Reply, Request, canonical
@@ -44,11 +44,10 @@ async def answered(
     if access is None or access.connect is None:
         raise ConfigError(f"--batch needs an endpoint with a batch API, not {audit.model.name}")
     limits = audit.config.budget
-    with only_one(folder.path):
-        budget = Budget(limits.max_requests, limits.max_cost, audit.prices)
-        work = Batches(audit, access.connect, folder, budget, pace or Pace())
-        await work.tidy()
-        await work.do(watch)
+    budget = Budget(limits.max_requests, limits.max_cost, audit.prices)
+    work = Batches(audit, access.connect, folder, budget, pace or Pace())
+    await work.tidy()
+    await work.do(watch)
     bad = [job for job in work.jobs if job.reason or job.status != "completed"]
     if bad and not work.taken.new + work.taken.already:
         raise EndpointError(bad[0].line)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 UNREAD_COMPONENTS = ("ner", "lemmatizer", "attribute_ruler")
 BATCH = 128
+MOST_CHARACTERS = 2_000_000  # longer texts are refused before; a mutant may be longer than its original
 CHARACTERS_A_BATCH = 16_000  # a model's memory grows with the tokens of a batch
 TERMINATORS = frozenset(".!?…")
 CLOSERS = frozenset("\"'”’)]»")
@@ -58,7 +59,9 @@ def load_pipeline(pipeline: str, exclude: Collection[str]) -> Language:
     import spacy
 
     try:
-        return spacy.load(pipeline, exclude=list(exclude))
+        loaded = spacy.load(pipeline, exclude=list(exclude))
+        loaded.max_length = MOST_CHARACTERS
+        return loaded
     except OSError as error:
         raise ParserError(
             f"spaCy pipeline {pipeline!r} is not installed: python -m spacy download {pipeline}"

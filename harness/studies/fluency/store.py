@@ -75,7 +75,7 @@ class Store:
         if not self._path.exists():
             return pl.DataFrame(schema=_schema())
         try:
-            table = pl.read_parquet(self._path)
+            table = pl.read_parquet(self._path, glob=False)
         except (pl.exceptions.PolarsError, OSError) as error:
             raise RunError(f"{self._path}: not a Parquet file: delete it") from error
         if table.schema != _schema():

@@ -114,7 +114,7 @@ def _rows(path: str | Path) -> Iterator[Sourced]:
     import polars as pl
 
     try:
-        table = pl.read_parquet(path)
+        table = pl.read_parquet(path, glob=False)
     except (OSError, pl.exceptions.PolarsError) as error:
         raise TemplateError(f"{path}: {str(error).splitlines()[0]}") from error
     if missing := {"document", "template"} - set(table.columns):

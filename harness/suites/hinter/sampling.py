@@ -23,14 +23,14 @@ def sizes(available: Mapping[str, int], order: int, pairs: int | None, mutants: 
     proportion of each attribute. ``mutants`` must allow one variation of each (see ``least``).
     """
     limits = {name: min(n, pairs or n) for name, n in available.items()}
-    if mutants is None or _mutants(limits, order) <= mutants:
+    if mutants is None or mutants_of(limits, order) <= mutants:
         return limits
     counts = dict.fromkeys(limits, 1)
     growing = set(limits)
     while growing:
         name = min(growing, key=lambda attribute: (counts[attribute] / limits[attribute], attribute))
         larger = {**counts, name: counts[name] + 1}
-        if larger[name] > limits[name] or _mutants(larger, order) > mutants:
+        if larger[name] > limits[name] or mutants_of(larger, order) > mutants:
             growing.remove(name)
         else:
             counts = larger
@@ -39,7 +39,7 @@ def sizes(available: Mapping[str, int], order: int, pairs: int | None, mutants: 
 
 def least(attributes: int, order: int) -> int:
     """Return the smallest number of mutants that tests each set of attributes once."""
-    return _mutants({str(i): 1 for i in range(attributes)}, order)
+    return mutants_of({str(i): 1 for i in range(attributes)}, order)
 
 
 def draw(candidates: Variations, size: Mapping[str, int], seed: str) -> dict[str, Sequence[Variation]]:
@@ -78,7 +78,7 @@ def _level(strata: Mapping[str, Sequence[int]], level: int) -> int:
     return sum(min(level, len(places)) for places in strata.values())
 
 
-def _mutants(counts: Mapping[str, int], order: int) -> int:
+def mutants_of(counts: Mapping[str, int], order: int) -> int:
     """Return the number of mutants that ``counts`` variations per attribute make if none overlap."""
     subsets = (subset for size in range(1, order + 1) for subset in combinations(counts.values(), size))
     return sum(map(prod, subsets))

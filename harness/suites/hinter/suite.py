@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,6 +24,7 @@ from harness.core import (
     Tables,
     Verdict,
 )
+from harness.errors import ConfigError
 from harness.language.entities import Resolver
 from harness.language.parse import Parser
 from harness.language.parsed_text import ParsedText
@@ -53,7 +55,11 @@ from harness.suites.hinter.tag_comparison import DEPENDENCY, POS
 from harness.suites.lexicon import Lexicon
 from harness.suites.neutral import Neutral, neutral
 
+log = logging.getLogger(__name__)
+
 BATCH_DOCUMENTS = 32
+MANY_MUTANTS, MOST_MUTANTS = 100_000, 1_000_000
+"""Of one text: the number above which that is said, and the one above which none is made."""
 _WORD = re.compile(r"\w+")
 
 _Left = tuple[Variation, str]
@@ -265,6 +271,7 @@ class Hinter(Suite):
         distinct, duplicates = unique(candidates)
         counts = {name: len(of_attribute) for name, of_attribute in distinct.items()}
         size = sampling.sizes(counts, self.order, self.max_pairs, self.max_mutants)
+        _must_be_possible(document.id, sampling.mutants_of(size, self.order), self.order)
         chosen = sampling.draw(distinct, size, f"{self.seed}/{document.id}")
         invariant = self.agreement.invariant(document.text, match.spans, chosen, self.order)
         every_left = [*left, *((v, DUPLICATE) for v in duplicates)]
@@ -364,6 +371,18 @@ class _Prepared:
             reason=reason,
             weight=prod(v.weight for v in mutation),
         )
+
+
+def _must_be_possible(document: str, mutants: int, order: int) -> None:
+    """Say that a text makes many mutants, counted before any is made. Raises ``ConfigError`` for too many."""
+    made = f"text {document} makes {mutants:,} mutants at order {order}"
+    if mutants > MOST_MUTANTS:
+        raise ConfigError(
+            f"{made}, and {MOST_MUTANTS:,} are the most: give --max-mutants-per-document or --max-pairs, or a"
+            " lower --order"
+        )
+    if mutants > MANY_MUTANTS:
+        log.warning("%s, each a request: --max-mutants-per-document limits them", made)
 
 
 def _tag_in(reading: ParsedText, offset: int) -> str | None:

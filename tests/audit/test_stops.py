@@ -1,0 +1,197 @@
+"""Wherever a run is stopped: nothing beyond its budget is sent, and what was answered is judged."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from harness import config
+from harness.audit import pipeline
+from tests.servers import Answer, Endpoint, Script, completion, error, serve
+
+TEXTS = 24
+GROUP = 8
+KEPT = 0.8
+"""The share of the replies that belong to groups that were judged, wherever a run is stopped."""
+LEXICON = "[attribute.role]\npairs = [{}]\n".format(
+    ", ".join(f'["waiter", "waiter{n}"]' for n in range(1, GROUP))
+)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("stops")
+    (folder / "lexicon.toml").write_text(LEXICON, encoding="utf-8")
+    lines = [f"Visit {n}: the waiter was kind." for n in range(TEXTS)]
+    (folder / "texts.csv").write_text("\n".join(["text", *lines]), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def made(place: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., config.RunConfig]:
+    """A configuration over the texts with a folder and a cache of its own, with changes."""
+
+    def make(endpoint: Endpoint, **changes: Any) -> config.RunConfig:
+        new = tmp_path_factory.mktemp("run")
+        given = {
+            "documents.path": str(place / "texts.csv"),
+            "hinter.lexicon": str(place / "lexicon.toml"),
+            "hinter.parser": "none",
+            "hinter.order": 1,
+            "control.share": 0,
+            "task": "sst2",
+            "model.name": "m",
+            "model.base_url": endpoint.base_url,
+            "out": str(new / "run"),
+            "cache": str(new / "cache.sqlite"),
+        }
+        return config.load(None, given | {key.replace("__", "."): value for key, value in changes.items()})
+
+    return make
+
+
+def run(configuration: config.RunConfig) -> dict[str, Any]:
+    return asyncio.run(pipeline.run(configuration))
+
+
+class Counting:
+    """A script that answers after ``delay`` seconds, counts, and tells when ``moment`` is reached."""
+
+    def __init__(self, script: Script, moment: int = 0, delay: float = 0.005) -> None:
+        self.replies = 0
+        self.reached = threading.Event()
+        self._script = script
+        self._moment = moment
+        self._delay = delay
+        self._lock = threading.Lock()
+
+    def __call__(self, body: dict[str, Any], number: int) -> Answer:
+        if number >= self._moment:
+            self.reached.set()
+        time.sleep(self._delay)
+        answer = self._script(body, number)
+        with self._lock:
+            self.replies += answer.status == 200
+        return answer
+
+
+def positive(*_: object) -> Answer:
+    return completion("Positive")
+
+
+def judged(figures: dict[str, Any]) -> int:
+    """Return the number of replies that belong to groups that were judged."""
+    return int(figures["answers"]["read"])
+
+
+STOPS = st.tuples(
+    st.sampled_from(["requests", "cost", "cancel", "dies"]),
+    st.integers(5 * GROUP, (TEXTS - 1) * GROUP),
+    st.sampled_from(["auto", 3, 16]),
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=8)
+@given(STOPS)
+def test_wherever_a_run_is_stopped_what_was_answered_is_judged(
+    made: Callable[..., config.RunConfig], stop: tuple[str, int, str | int]
+) -> None:
+    """The bound of one group is what ``KEPT`` of five groups leaves."""
+    kind, moment, concurrency = stop
+    changes: dict[str, Any] = {"model__concurrency": concurrency, "model__choices": "none"}
+    script: Script = positive
+    if kind == "requests":
+        changes["budget__max_requests"] = moment
+    elif kind == "cost":
+        changes |= {
+            "budget__max_cost": 13 * moment / 1e6,
+            "model__price": {"input": 1.0, "output": 1.0},
+        }
+    elif kind == "dies":
+        script = lambda _, number: positive() if number <= moment else error(401, "invalid_api_key")  # noqa: E731
+    counting = Counting(script, moment)
+
+    async def work(configuration: config.RunConfig) -> dict[str, Any]:
+        task = asyncio.create_task(pipeline.run(configuration))
+        if kind == "cancel":
+            await asyncio.to_thread(counting.reached.wait, 60)
+            task.cancel()
+        return await task
+
+    with serve(counting) as endpoint:
+        figures = asyncio.run(work(made(endpoint, **changes)))
+        posted = len(endpoint.requests) + len(endpoint.probes)
+    assert figures["status"] == ("interrupted" if kind == "cancel" else "partial")
+    if kind == "requests":
+        assert posted == moment
+    if kind == "cost":
+        assert figures["cost_usd"] <= changes["budget__max_cost"]
+    requests = figures["requests"]
+    assert requests["sent"] == len(endpoint.requests)
+    assert requests["failed"] == requests["sent"] - counting.replies
+    assert counting.replies - judged(figures) < GROUP + requests["failed"]
+    if kind != "cost" or counting.replies >= 5 * GROUP:
+        assert judged(figures) >= KEPT * counting.replies
+
+
+@pytest.mark.parametrize("concurrency", ["auto", 8])
+def test_attempts_and_probes_count_towards_the_budget(
+    made: Callable[..., config.RunConfig], concurrency: str | int
+) -> None:
+    seen: set[str] = set()
+
+    def fails_once(body: dict[str, Any], _: int) -> Answer:
+        text = str(body["messages"])
+        if text in seen:
+            return positive()
+        seen.add(text)
+        return error(500, "", "once", Retry_After="0")
+
+    with serve(fails_once) as endpoint:
+        figures = run(made(endpoint, model__concurrency=concurrency, budget__max_requests=60))
+    assert len(endpoint.requests) + len(endpoint.probes) == 60
+    assert endpoint.probes
+    assert figures["requests"]["sent"] + figures["requests"]["retried"] == len(endpoint.requests)
+    assert judged(figures) >= GROUP
+
+
+def test_a_budget_that_is_spent_on_probes_is_no_answer_to_them(made: Callable[..., config.RunConfig]) -> None:
+    with serve(positive) as endpoint:
+        first = made(endpoint, budget__max_requests=1)
+        figures = run(first)
+        assert (figures["status"], figures["requests"]["sent"], len(endpoint.probes)) == ("partial", 0, 1)
+        run(first)
+        assert len(endpoint.probes) == 2, "what the endpoint can do must not be taken as known"
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        None,
+        {"prompt_tokens": -1000, "completion_tokens": -1000},
+        {"prompt_tokens": True, "completion_tokens": True},
+        {"prompt_tokens": 0, "completion_tokens": 0},
+        {"prompt_tokens": 10, "completion_tokens": 0},
+        {"prompt_tokens": 10, "completion_tokens": 1, "prompt_tokens_details": {"cached_tokens": 5000}},
+    ],
+)
+def test_replies_that_do_not_tell_their_cost_cost_the_most(
+    made: Callable[..., config.RunConfig], usage: dict[str, Any] | None
+) -> None:
+    price = {"input": 1.0, "output": 1.0, "cached_input": 0.1}
+    with serve(lambda *_: completion("Positive", usage=usage)) as endpoint:
+        figures = run(made(endpoint, model__price=price, model__choices="none", budget__max_cost=0.003))
+    assert figures["status"] == "partial"
+    assert len(endpoint.requests) < TEXTS * GROUP
+    assert 0.0015 < figures["cost_usd"] <= 0.003
+    said = [caution["text"] for caution in figures["cautions"] if caution["code"] == "cost-not-known"]
+    assert len(said) == 1
+    assert said[0].startswith(f"The cost is not known exactly: {figures['requests']['sent']} replies")
