@@ -101,7 +101,7 @@ def asynchronous(
 async def _tell(request: httpx2.Request) -> None:
     """Tell of a POST request before it is sent."""
     if request.method == "POST" and posts.watched():
-        posts.posting(len(request.content))
+        posts.posting(int(request.headers.get("content-length", 0)))
 
 
 def openai_client(url: str, secret: str, http: httpx2.AsyncClient, azure: str | None) -> openai.AsyncOpenAI:

@@ -549,7 +549,7 @@ def written(request: Request, kind: str) -> Line | str:
     odd: dict[str, Any] = {
         "null": {"choices": None},
         "empty": {"choices": []},
-        "odd": {"choices": [{"message": {"content": "x"}, "logprobs": {"content": [{}]}}]},
+        "odd": {"choices": [{"message": {"content": request.text}, "logprobs": {"content": [{}]}}]},
         "list": [1],
         "inside": {"error": {"message": "no"}},
     }
@@ -571,8 +571,8 @@ def written(request: Request, kind: str) -> Line | str:
     return forms[kind] if kind in forms else envelope(line, 200, odd[kind])
 
 
-REPLIES = ("ok", "bare")
-FAILURES = ("filtered", "429", "expired", "vllm", "vllm-object", "nothing", "null", "empty", "odd", "list")
+REPLIES = ("ok", "bare", "odd")
+FAILURES = ("filtered", "429", "expired", "vllm", "vllm-object", "nothing", "null", "empty", "list")
 USELESS = ("cut", "stranger", "blank", "number", "status")
 MIX = st.lists(
     st.tuples(st.integers(0, 7), st.sampled_from((*REPLIES, *FAILURES, "inside", *USELESS))), max_size=40

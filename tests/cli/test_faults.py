@@ -75,7 +75,7 @@ def test_a_fault_is_one_line_and_its_traceback_is_in_the_log_of_the_run(hinter: 
     done = hinter("run", *VADER[:-2], "--suite", "crash", "--out", "out")
     assert done.returncode == 70
     assert last(done) == (
-        "hinter: internal error: TypeError: no judge of [31manything [/red]"
+        "hinter: internal error: TypeError: no judge of \\x1b[31manything [/red]"
         " (the traceback is in out/run.log); please report it"
     )
     log = (work / "out" / "run.log").read_text(encoding="utf-8")

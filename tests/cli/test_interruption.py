@@ -84,8 +84,8 @@ def test_ctrl_c_ends_what_is_being_generated(work: Path, arguments: tuple[str, .
         assert running.poll() is None
         asked = time.monotonic()
         running.send_signal(signal.SIGINT)
-        running.communicate(timeout=60)
-        assert running.returncode == 130
+        _, said = running.communicate(timeout=60)
+        assert running.returncode == 130, said
         assert time.monotonic() - asked < PATIENCE
     assert all("waiter" not in str(body) for body in endpoint.requests), "no text was sent"
 
