@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -11,6 +12,9 @@ from typing import TypeVar
 
 EVERY = 0.2
 """Seconds after which a thread is told again, which was in a long call of a library, or passed over it."""
+
+IMPORTING = "<frozen importlib"
+"""How the file of a frame begins that imports a module."""
 
 T = TypeVar("T")
 
@@ -37,6 +41,16 @@ async def in_thread(work: Callable[[], T]) -> T:
         raise
 
 
+def _importing(ident: int) -> bool:
+    """Return whether a thread is importing a module, which would be left half made."""
+    frame = sys._current_frames().get(ident)
+    while frame is not None:
+        if frame.f_code.co_filename.startswith(IMPORTING):
+            return True
+        frame = frame.f_back
+    return False
+
+
 class _Thread:
     """A thread that works for one task."""
 
@@ -55,9 +69,9 @@ class _Thread:
             self._let_it_come()
 
     def interrupt(self) -> None:
-        """Raise ``Interrupted`` in the thread if it is at work."""
+        """Raise ``Interrupted`` in the thread if it is at work; never in the middle of an import."""
         with self._lock:
-            if self._ident is not None:
+            if self._ident is not None and not _importing(self._ident):
                 self._told = True
                 set_exception = ctypes.pythonapi.PyThreadState_SetAsyncExc
                 set_exception(ctypes.c_ulong(self._ident), ctypes.py_object(Interrupted))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import signal
 import subprocess
+import sys
 import time
 from functools import partial
 from pathlib import Path
@@ -129,3 +131,24 @@ def test_a_text_that_is_too_long_for_the_parser_is_found_before_anything_is_sent
         assert done.stderr.startswith("hinter: text 41 (id 41) has 1,050,000 characters, and 1,000,000 are")
         assert done.stderr.count("\n") == 1
         assert not endpoint.requests
+
+
+def test_an_import_is_not_left_half_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = "import time\nfor _ in range(50):\n    time.sleep(0.01)\nWHOLE = True\n"
+    (tmp_path / "slow_to_import.py").write_text(module, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def work() -> None:
+        importlib.import_module("slow_to_import")
+        while True:
+            time.sleep(0.01)
+
+    async def stopped() -> None:
+        task = asyncio.create_task(in_thread(work))
+        await asyncio.sleep(0.1)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(stopped())
+    assert sys.modules.pop("slow_to_import").WHOLE
