@@ -296,7 +296,7 @@ def test_columns_without_gold_labels_are_said(tmp_path: Path) -> None:
 
 def test_a_folder_is_read_with_its_folders_and_what_is_left_out_is_named(tmp_path: Path) -> None:
     written(tmp_path, "a.csv", "text\none\n")
-    written(tmp_path, "b.csv.gz", gzip.compress(b"text\ntwo\n"))
+    written(tmp_path, "b.csv.gz", gzip.compress(b"text\ntwo\n", mtime=0))
     written(tmp_path, "c.json", '[{"text": "three"}]')
     written(tmp_path, "sub/d.csv", "text\nfour\n")
     for name in ("._a.csv", "~$a.xlsx", ".git/x.csv", "README.md", "__MACOSX/a.csv", "runs/r/cases/x.csv"):
@@ -330,7 +330,7 @@ def test_files_of_one_name_are_both_read_and_said(tmp_path: Path) -> None:
         ("d.csv", b"\n\n", "the file is empty"),
         ("d.json", "[]", "no rows"),
         ("d.csv.gz", b"", "the file is empty"),
-        ("d.csv.gz", gzip.compress(b""), "the file is empty"),
+        ("d.csv.gz", gzip.compress(b"", mtime=0), "the file is empty"),
         ("d.csv", b"\xff\xfet\x00e\x00x\x00t\x00\n\x00a", "not UTF-16"),
         ("d.csv", b"PAR1....", r"looks like a \.parquet file"),
         ("d.csv", b"PK\x03\x04..", r"looks like a \.xlsx file"),
@@ -365,7 +365,7 @@ def test_what_cannot_be_read_is_one_line_that_names_the_cause(
         b"text\none\ntwo\n",
         b"\xef\xbb\xbfid;text\n1;one\n2;two\n",
         b'{"text": "one"}\n{"text": "two"}\n',
-        gzip.compress(b'[{"text": "one"}, {"text": "two"}]'),
+        gzip.compress(b'[{"text": "one"}, {"text": "two"}]', mtime=0),
     ],
 )
 def test_standard_input_is_read_as_what_it_holds(content: bytes) -> None:
