@@ -96,9 +96,10 @@ class Contributions:
 
         ``critical`` is the statistic from which on an effect is significant, in norms of the contributions.
         Texts that show an effect differ by a whole ``unit``, which adds to the spread that was seen. None
-        with fewer than two texts, or where no text differs and none could by a known size.
+        with fewer than two texts, where no text differs and none could by a known size, and where nothing
+        tells an effect from drift: then none is ever claimed.
         """
-        if self.texts < 2 or not self.unit:
+        if self.texts < 2 or not self.unit or self.basis == "uncorrected":
             return None
         noise, power = float(self.spread @ self.spread), NormalDist().inv_cdf(POWER)
         effect = self.unit
@@ -132,14 +133,17 @@ def estimates(
     found = []
     for outcome in outcomes:
         means = differences.means(outcome)
-        targets = np.array([*means, *(mean for kind in told for mean in controls[kind].means(outcome))])
+        of_controls = (mean for kind in told for mean in controls[kind].means(outcome))
+        targets = np.array([*means, *of_controls])[: len(design)]
         fitted = inverse @ design.T @ targets
         around = leverage * (targets - design @ fitted)
         found.append(
             Contributions(
                 value=float(fitted[0]),
-                spread=by_text(places, around, len(texts)),
-                null=by_text(places, leverage * (targets - _drift(design, targets)), len(texts)),
+                spread=by_text(places[: len(design)], around, len(texts)),
+                null=by_text(
+                    places[: len(design)], leverage * (targets - _drift(design, targets)), len(texts)
+                ),
                 texts=len(means),
                 unit=differences.unit if differences.unit is not None else max(map(abs, means)),
                 basis=basis,
@@ -184,19 +188,19 @@ def _rows(
 def _identified(rows: Array, of_differences: int, controlled: bool) -> tuple[Array, Basis]:
     """Return the columns from which the effect can be told, and what tells it from drift.
 
-    Without controls, all edits are taken as one kind, which must occur in both directions.
+    Where controls do not know the drift of every kind of edit, all edits are taken as one kind, which must
+    occur in both directions, and the rows of controls are left out.
     """
     import numpy as np
 
-    edits = rows[:of_differences, 1:]
-    if np.allclose(edits, 0.0):
+    differences = rows[:of_differences]
+    if np.allclose(differences[:, 1:], 0.0):
         return rows[:, :1], "alike"
     if controlled:
         return rows, "controls"
-    direction = rows[:, 1:].sum(axis=1, keepdims=True)
-    least = min((direction > 0).sum(), (direction < 0).sum())
-    if least >= BOTH and len(rows) == of_differences:
-        return np.hstack([rows[:, :1], direction]), "both directions"
+    direction = differences[:, 1:].sum(axis=1, keepdims=True)
+    if min((direction > 0).sum(), (direction < 0).sum()) >= BOTH:
+        return np.hstack([differences[:, :1], direction]), "both directions"
     return rows[:, :1], "uncorrected"
 
 

@@ -190,6 +190,10 @@ def _detectable(summary: Summary) -> str:
         for row in best.values()
         if row.detectable is not None and row.detectable < 1
     ]
+    if not parts and summary.contrasts and all(row.basis == "uncorrected" for row in summary.contrasts):
+        return (
+            " No difference between groups can be found: nothing tells it from what editing does by itself."
+        )
     if not parts:
         return " There are too few texts to find any difference between groups."
     return f" With a probability of 80 %, a difference of {listed(parts)} would have been found."

@@ -48,6 +48,25 @@ def test_both_directions_take_the_drift_out() -> None:
     assert found.basis == "both directions"
 
 
+def test_both_directions_do_where_controls_do_not_know_every_edit() -> None:
+    """As above, with a text that is edited twice, which no control is: the controls are left out."""
+    rows = [(f"m{n}", -0.5, {"1": 1.0}) for n in range(20)] + [(f"w{n}", 0.1, {"1": -1.0}) for n in range(5)]
+    twice = ("n", -0.5, {"2": 1.0})
+    controls = {"1": differences(*((f"t{n}", -0.9, {}) for n in range(9)))}
+    found = estimate(differences(*rows, twice), controls)
+    assert found.value == pytest.approx(-0.2)
+    assert found.basis == "both directions"
+    assert found.detectable(2.0) is not None
+
+
+def test_one_direction_without_every_control_is_uncorrected_and_finds_nothing() -> None:
+    rows = [(f"m{n}", -0.5, {"1": 1.0}) for n in range(20)] + [(f"w{n}", 0.1, {"1": -1.0}) for n in range(4)]
+    controls = {"1": differences(*((f"t{n}", -0.9, {}) for n in range(9)))}
+    found = estimate(differences(*rows, ("n", -0.5, {"2": 1.0})), controls)
+    assert found.basis == "uncorrected"
+    assert found.detectable(2.0) is None
+
+
 def test_without_either_the_effect_is_uncorrected_and_says_so() -> None:
     found = estimate(differences(("a", -0.5, {"1": 1.0}), ("b", -0.5, {"1": 1.0})))
     assert (found.value, found.basis) == (-0.5, "uncorrected")
