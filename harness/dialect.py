@@ -35,6 +35,11 @@ class Dialect:
         """Whether the endpoint is asked at temperature zero."""
         return "temperature" not in self.dropped and not self.values.get("temperature")
 
+    @property
+    def facts(self) -> JsonObject:
+        """The fields, and whether the endpoint is asked at temperature zero, for a summary."""
+        return {**self.to_json(), "temperature_zero": self.greedy}
+
     def to_json(self) -> JsonObject:
         """Return the fields as JSON values, for ``from_json``."""
         return asdict(self)

@@ -40,7 +40,8 @@ Answer = Reply | Failure
 class Counts:
     """Counts of requests and tokens; ``unique = cached + sent`` once a run is complete.
 
-    ``failed`` counts requests sent that got no reply; ``retried`` counts extra attempts; ``served`` counts
+    ``failed`` counts requests sent that got no reply and would get none again; ``unfinished`` those that were
+    under way when the run was stopped; ``retried`` counts extra attempts; ``served`` counts
     replies by the model that the endpoint says it is, with its fingerprint. ``damaged`` replies in the cache
     were asked for again. ``unmetered`` replies did not tell their tokens, of which they have ``prompt_bound``
     and ``completion_bound`` at most. Until ``resume``, of the clock
@@ -52,6 +53,7 @@ class Counts:
     sent: int = 0
     retried: int = 0
     failed: int = 0
+    unfinished: int = 0
     replies: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -98,6 +100,7 @@ class Runner:
     ) -> None:
         self.counts = Counts()
         self._model = model
+        self._endpoint = canonical(dict(model.identity))
         self._cache = cache
         self._limiter = limiter
         self._budget = budget or Budget()
@@ -121,6 +124,8 @@ class Runner:
         return self._limiter.ceiling
 
     async def __aenter__(self) -> Runner:
+        if (known := await self._cache.dialect(self._endpoint)) is not None:
+            self._model.recall(known)
         self._workers = [asyncio.create_task(self._work()) for _ in range(self._limiter.ceiling)]
         return self
 
@@ -213,7 +218,8 @@ class Runner:
         finally:
             if request.key in self._posted:
                 self._posted.discard(request.key)
-                self.counts.failed += not isinstance(answer, Reply)
+                self.counts.failed += isinstance(answer, Failure)
+                self.counts.unfinished += answer is None
 
     async def _try(self, request: Request) -> Answer:
         await self._prepare()
@@ -300,8 +306,7 @@ class Runner:
             raise CacheError(
                 f"cache {self._cache.path} is read-only: use another --cache for what is not in it"
             )
-        endpoint = canonical(dict(self._model.identity))
-        dialect = await self._cache.dialect(endpoint)
+        dialect = await self._cache.dialect(self._endpoint)
         try:
             with posts.told(lambda size: self._charge(size, PROBE_TOKENS)):
                 learnt: JsonObject | None = await self._policy.retrying()(self._model.prepare, dialect)
@@ -310,7 +315,7 @@ class Runner:
         except Transient as error:
             raise EndpointError(f"{self._model.name}: {error}") from error
         if learnt is not None:
-            await self._cache.learn(endpoint, learnt)
+            await self._cache.learn(self._endpoint, learnt)
 
     def _wait(self, seconds: float) -> None:
         self.counts.resume = max(self.counts.resume, time.monotonic() + seconds)

@@ -42,6 +42,8 @@ REFUSED_IN_A_ROW = 5
 """After so many refusals in a row a plain question is asked, which any endpoint answers."""
 SHOWN = 80
 """The characters that are shown of a body that is not JSON."""
+VERSIONS = "versions"
+"""The key of a vLLM server's versions, in a summary and in what is kept for the next run."""
 HELLO = Message("user", "hello")
 
 
@@ -83,14 +85,15 @@ class OpenAIModel(Model):
         self._api_version = api_version
         self._deadline = deadline
         self.endpoints: list[Endpoint] = []
+        self._versions: list[str] = []
         self._settling = asyncio.Lock()
         self._settled = False
         self._refused, self._patience = 0, REFUSED_IN_A_ROW
 
     @property
     def facts(self) -> JsonObject:
-        """The dialect, and whether the endpoint is asked at temperature zero."""
-        return {**self.dialect.to_json(), "temperature_zero": self.dialect.greedy}
+        """The dialect, whether the temperature is zero, and the versions of a vLLM server."""
+        return {**self.dialect.facts, **({VERSIONS: self._versions} if self._versions else {})}
 
     @property
     def batch(self) -> BatchAccess:
@@ -108,16 +111,35 @@ class OpenAIModel(Model):
         return tiktoken(self.name)
 
     async def prepare(self, known: JsonObject | None) -> JsonObject | None:
-        """Adopt the dialect ``known`` from an earlier run, or find it out and return it for later runs."""
+        """Adopt the dialect ``known`` from an earlier run, or find it out and return it for later runs.
+
+        Asks a vLLM server for its version in any case, and returns a version that is not known.
+        """
         self.connect()
         if known is not None:
             self.dialect = self._omitting(Dialect.from_json(known))
-            return None
-        kind = await probing.server(self.endpoints[0], self.name, self._deadline)
-        self.dialect = replace(self.dialect, server=kind)
-        if self.dialect.choices == "unknown":
-            await self._try_constraints()
-        return self.dialect.to_json()
+        else:
+            kind = await probing.server(self.endpoints[0], self.name, self._deadline)
+            self.dialect = replace(self.dialect, server=kind)
+            if self.dialect.choices == "unknown":
+                await self._try_constraints()
+        self._versions = await self._ask_versions()
+        if known is None:
+            return {**self.dialect.to_json(), VERSIONS: self._versions}
+        return None if self._versions == known.get(VERSIONS, []) else {**known, VERSIONS: self._versions}
+
+    def recall(self, known: JsonObject) -> None:
+        """Adopt the dialect ``known`` and the versions recorded with it."""
+        self.dialect = self._omitting(Dialect.from_json(known))
+        versions = known.get(VERSIONS)
+        self._versions = [str(one) for one in versions] if isinstance(versions, Sequence) else []
+
+    async def _ask_versions(self) -> list[str]:
+        """Return the versions of the vLLM servers, each once; none where they do not tell."""
+        if self.dialect.server == "vllm":
+            for endpoint in self.endpoints:
+                endpoint.version = await probing.version(endpoint, self._deadline)
+        return sorted({endpoint.version for endpoint in self.endpoints if endpoint.version})
 
     async def answer(self, request: Request) -> Reply | Failure:
         """Make one attempt, or more as long as the endpoint has answered nothing yet and rejects the form.
@@ -214,7 +236,7 @@ class OpenAIModel(Model):
             if not answer.is_success:
                 return refusal(endpoint, answer, dialect if adapt else None, self.name, body)
             endpoint.heed(answer.headers)
-            return wire.read(_json(answer))
+            return endpoint.signed(wire.read(_json(answer)))
         except TooLarge as error:
             return Failure("failed", str(error))
         except (TimeoutError, httpx2.TimeoutException) as error:

