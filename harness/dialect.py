@@ -19,7 +19,8 @@ class Dialect:
     """How to ask an endpoint: its name for the token limit, what it rejects, how it enforces labels.
 
     ``dropped`` are the optional parameters that it is asked without, ``values`` those that it takes only with
-    another value than ours, such as a temperature above zero.
+    another value than ours, such as a temperature above zero. ``versions`` are those of the vLLM servers
+    behind the endpoint when they were last asked, where they told.
     """
 
     server: str = ""
@@ -29,6 +30,7 @@ class Dialect:
     system: bool = True
     chat: bool = True
     choices: Choices = "unknown"
+    versions: tuple[str, ...] = ()
 
     @property
     def greedy(self) -> bool:

@@ -107,6 +107,7 @@ class Runner:
         self._policy = Policy(back_off=back_off, on_retry=self._wait)
         self._losses = Losses(model.name)
         self._prepared: asyncio.Task[None] | None = None
+        self._asked_since: float | None = None
         self._numbers = count()
         self._queue: asyncio.PriorityQueue[tuple[int, int, Request]] = asyncio.PriorityQueue()
         self._workers: list[asyncio.Task[None]] = []
@@ -122,6 +123,15 @@ class Runner:
     def ceiling(self) -> int:
         """The maximum number of requests under way at once."""
         return self._limiter.ceiling
+
+    @property
+    def waiting(self) -> str:
+        """What is waited for before the first request, and since when; "" for nothing."""
+        if not (waiting := self._model.waiting) and self._asked_since is not None:
+            since = time.strftime("%H:%M:%S", time.localtime(self._asked_since))
+            seconds = time.time() - self._asked_since
+            return f"finding out how to ask {self._model.name} since {since} ({seconds:.0f} s)"
+        return waiting
 
     async def __aenter__(self) -> Runner:
         if (known := await self._cache.dialect(self._endpoint)) is not None:
@@ -307,6 +317,7 @@ class Runner:
                 f"cache {self._cache.path} is read-only: use another --cache for what is not in it"
             )
         dialect = await self._cache.dialect(self._endpoint)
+        self._asked_since = time.time()
         try:
             with posts.told(lambda size: self._charge(size, PROBE_TOKENS)):
                 learnt: JsonObject | None = await self._policy.retrying()(self._model.prepare, dialect)
@@ -314,6 +325,8 @@ class Runner:
             raise BudgetSpent(str(error)) from error
         except Transient as error:
             raise EndpointError(f"{self._model.name}: {error}") from error
+        finally:
+            self._asked_since = None
         if learnt is not None:
             await self._cache.learn(self._endpoint, learnt)
 

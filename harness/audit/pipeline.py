@@ -198,7 +198,7 @@ async def _flow(audit: Audit, folder: RunFolder, progress: RunState) -> None:
         async with ResponseCache(audit.cache) as cache, audit.runner(cache) as runner:
             progress.counts, progress.rows = runner.counts, tables.rows
             progress.cost = lambda: figures.cost(runner.counts, audit.prices)
-            progress.waiting = lambda: audit.model.waiting
+            progress.waiting = lambda: runner.waiting
             limit = max(CASES_OUTSTANDING, PER_SLOT * runner.ceiling)
             examiner = Examiner(audit, runner)
             groups = asking.groups(cases, audit.suite.include_discarded)

@@ -42,8 +42,6 @@ REFUSED_IN_A_ROW = 5
 """After so many refusals in a row a plain question is asked, which any endpoint answers."""
 SHOWN = 80
 """The characters that are shown of a body that is not JSON."""
-VERSIONS = "versions"
-"""The key of a vLLM server's versions, in a summary and in what is kept for the next run."""
 HELLO = Message("user", "hello")
 
 
@@ -85,15 +83,14 @@ class OpenAIModel(Model):
         self._api_version = api_version
         self._deadline = deadline
         self.endpoints: list[Endpoint] = []
-        self._versions: list[str] = []
         self._settling = asyncio.Lock()
         self._settled = False
         self._refused, self._patience = 0, REFUSED_IN_A_ROW
 
     @property
     def facts(self) -> JsonObject:
-        """The dialect, whether the temperature is zero, and the versions of a vLLM server."""
-        return {**self.dialect.facts, **({VERSIONS: self._versions} if self._versions else {})}
+        """The dialect, and whether the endpoint is asked at temperature zero."""
+        return self.dialect.facts
 
     @property
     def batch(self) -> BatchAccess:
@@ -123,23 +120,19 @@ class OpenAIModel(Model):
             self.dialect = replace(self.dialect, server=kind)
             if self.dialect.choices == "unknown":
                 await self._try_constraints()
-        self._versions = await self._ask_versions()
-        if known is None:
-            return {**self.dialect.to_json(), VERSIONS: self._versions}
-        return None if self._versions == known.get(VERSIONS, []) else {**known, VERSIONS: self._versions}
+        told, self.dialect = self.dialect.versions, replace(self.dialect, versions=await self._ask_versions())
+        return None if known is not None and told == self.dialect.versions else self.dialect.to_json()
 
     def recall(self, known: JsonObject) -> None:
-        """Adopt the dialect ``known`` and the versions recorded with it."""
+        """Adopt the dialect ``known``."""
         self.dialect = self._omitting(Dialect.from_json(known))
-        versions = known.get(VERSIONS)
-        self._versions = [str(one) for one in versions] if isinstance(versions, Sequence) else []
 
-    async def _ask_versions(self) -> list[str]:
+    async def _ask_versions(self) -> tuple[str, ...]:
         """Return the versions of the vLLM servers, each once; none where they do not tell."""
         if self.dialect.server == "vllm":
             for endpoint in self.endpoints:
                 endpoint.version = await probing.version(endpoint, self._deadline)
-        return sorted({endpoint.version for endpoint in self.endpoints if endpoint.version})
+        return tuple(sorted({endpoint.version for endpoint in self.endpoints if endpoint.version}))
 
     async def answer(self, request: Request) -> Reply | Failure:
         """Make one attempt, or more as long as the endpoint has answered nothing yet and rejects the form.

@@ -53,7 +53,7 @@ class VllmModel(Model):
         self._starting: Future[None] | None = None
         self._client: OpenAIModel | None = None
         self._prefix_cache: JsonObject | None = None
-        self._dialect = Dialect(server="vllm")
+        self._asked = Dialect(server="vllm").facts
         self._recalled: JsonObject = {}
         self._erred = False
 
@@ -81,7 +81,7 @@ class VllmModel(Model):
             "batch_invariant": self._server.invariance.on,
             "batch_invariance": self._server.invariance.why,
         }
-        return {**(self._client.facts if self._client else self._dialect.facts), FACTS: server}
+        return {**(self._client.facts if self._client else self._asked), FACTS: server}
 
     def _measured(self) -> JsonObject:
         """Return what only a server that was started tells; None for what it did not."""
@@ -115,7 +115,7 @@ class VllmModel(Model):
         """Adopt the facts that an earlier run recorded."""
         facts = known.get(FACTS)
         self._recalled = facts if isinstance(facts, Mapping) else {}
-        self._dialect = Dialect.from_json(known)
+        self._asked = Dialect.from_json(known).facts
 
     async def answer(self, request: Request) -> Reply | Failure:
         """Make one attempt. Raises ``EndpointError`` where the server, or its engine, has ended."""
@@ -126,7 +126,7 @@ class VllmModel(Model):
         return answer
 
     async def _alive(self, work: Awaitable[Answer]) -> Answer:
-        """Return the result of ``work``. Raises ``EndpointError`` where the server or its engine has ended."""
+        """Return the result of ``work``. Raises ``EndpointError`` if the server or its engine has ended."""
         try:
             return await work
         except Transient as error:

@@ -35,10 +35,12 @@ _POINTER = re.compile(
     re.IGNORECASE,
 )
 """An error of a process that was told of another one's."""
+_TOLD = re.compile(r"failed with error '.+'")
+"""A pointer that repeats what it points to."""
 _AFTERMATH = re.compile(r"(?:\w+\.)*(?:CancelledError|KeyboardInterrupt|SystemExit|BrokenPipeError)\b")
 """An exception of a process that is being ended."""
 _DEATH = re.compile(
-    r"died unexpectedly|\berror: (?:argument|unrecognized|the following|ambiguous)|Fatal Python error|"
+    r"(?:died|exited|terminated) unexpectedly|\berror: (?:argument|unrecognized|the following|ambiguous)|Fatal Python error|"
     r"[Ss]egmentation fault|[Ss]egfault|^Killed|Bus error|Illegal instruction|terminate called after"
     r"|out of memory|not found$"
 )
@@ -86,7 +88,7 @@ def root_cause(lines: Iterable[str]) -> str | None:
     for candidates in (
         [fault for fault in own if fault.number < first],
         own,  # written too late: processes do not wait for each other
-        pointers,
+        [fault for fault in pointers if _TOLD.search(fault.text)],
     ):
         engine = [fault for fault in candidates if fault.exception and fault.of_engine]
         if engine or candidates:

@@ -2,8 +2,9 @@
 
 ``slow`` is healthy only after a second; ``dies`` ends at once; ``late`` ends at the first question;
 ``never`` is not healthy; ``child`` has a child that outlives it; ``stubborn`` ignores SIGTERM, its child too.
-After ``FAKE_VLLM_AFTER`` answers: ``killed`` is killed; ``dead`` has an engine that is dead; ``errs`` has a fault.
-Before it ends, it logs what the file ``FAKE_VLLM_LOG`` holds. Its version is ``FAKE_VLLM_VERSION``.
+After ``FAKE_VLLM_AFTER`` answers: ``killed`` is killed; the engine of ``dead`` is; ``errs`` has faults.
+At its start it logs ``FAKE_VLLM_SAYS``, before it ends what the file ``FAKE_VLLM_LOG`` holds. Its version is
+``FAKE_VLLM_VERSION``.
 
 In ``FAKE_VLLM_HOME`` it leaves its arguments and environment, and a lock held while any of it lives.
 """
@@ -120,6 +121,7 @@ def main() -> None:
     record = json.dumps({"arguments": sys.argv[1:], "environment": environment, "parent": os.getppid()})
     (HOME / f"start-{os.getpid()}.json").write_text(record)
     print("INFO the engine is starting", flush=True)
+    print(os.environ.get("FAKE_VLLM_SAYS", ""), flush=True)
     if "dies" in MODES:
         log("ValueError: no such weights")
         sys.exit(1)

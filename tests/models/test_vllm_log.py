@@ -21,6 +21,7 @@ TRACEBACK = "Traceback (most recent call last):"
         ("no_room", "ValueError: Available memory on node 0 (12.2/17.46 GiB) on kv cache allocation is less"),
         ("too_long", "User-specified max_model_len (100000) is greater than the derived max_model_len"),
         ("wrong_flag", "vllm: error: unrecognized arguments: --nonsense"),
+        ("killed_engine", "MPClient: engine core exited unexpectedly; starting cleanup"),
         ("no_model", "LocalEntryNotFoundError: Cannot find an appropriate cached snapshot folder"),
     ],
 )
