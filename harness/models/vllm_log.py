@@ -40,9 +40,9 @@ _TOLD = re.compile(r"failed with error '.+'")
 _AFTERMATH = re.compile(r"(?:\w+\.)*(?:CancelledError|KeyboardInterrupt|SystemExit|BrokenPipeError)\b")
 """An exception of a process that is being ended."""
 _DEATH = re.compile(
-    r"(?:died|exited|terminated) unexpectedly|\berror: (?:argument|unrecognized|the following|ambiguous)|Fatal Python error|"
-    r"[Ss]egmentation fault|[Ss]egfault|^Killed|Bus error|Illegal instruction|terminate called after"
-    r"|out of memory|not found$"
+    r"(?:died|exited|terminated) unexpectedly|\berror: (?:argument|unrecognized|the following|ambiguous)"
+    r"|Fatal Python error|[Ss]egmentation fault|[Ss]egfault|^Killed|Bus error|Illegal instruction"
+    r"|terminate called after|out of memory|not found$"
 )
 """A line that is no exception and says how a process ended."""
 _DTYPE = re.compile(r"\bdtype=torch\.(\w+)")
