@@ -7,7 +7,10 @@ traceback of its own. So the end of the log seldom says what happened.
 
 from __future__ import annotations
 
+import os
 import re
+import sys
+import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -19,6 +22,8 @@ LAST_BYTES = 1 << 23
 LONGEST = 400
 """The most characters of a cause that are shown."""
 TAIL_LINES = 20
+LAST_LINES, LAST_SECONDS = 10_000, 2.0
+"""How many lines of a log that is passed on are kept, and how long to wait for the last of them."""
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _LINE = re.compile(
@@ -123,6 +128,32 @@ def dtype_in(log: Path) -> str | None:
             if (found := _DTYPE.search(line)) is not None:
                 return found[1]
     return None
+
+
+class Echo:
+    """Passes on to standard error what is written to ``output``, and keeps the last lines of it."""
+
+    def __init__(self) -> None:
+        source, target = os.pipe()
+        self.output = os.fdopen(target, "wb")
+        self._lines: deque[str] = deque(maxlen=LAST_LINES)
+        self._thread = threading.Thread(target=self._pass_on, args=(source,), name="vllm-log", daemon=True)
+        self._thread.start()
+
+    def cause(self) -> str | None:
+        """Return the root cause in what was written by a process that has ended."""
+        self._thread.join(LAST_SECONDS)
+        return root_cause(list(self._lines))
+
+    def _pass_on(self, source: int) -> None:
+        rest = b""
+        while some := os.read(source, 1 << 16):  # not by lines: a progress bar has none
+            with suppress(OSError):
+                os.write(sys.stderr.fileno(), some)
+            *whole, rest = (rest + some).split(b"\n")
+            self._lines.extend(line.decode("utf-8", "replace") for line in whole)
+        self._lines.append(rest.decode("utf-8", "replace"))
+        os.close(source)
 
 
 def _faults(lines: Iterable[str]) -> Iterator[_Fault]:

@@ -50,6 +50,7 @@ class VllmServer:
         self._port = port
         self._foreground = foreground
         self._folder: ServerFolder | None = None
+        self._echo: vllm_log.Echo | None = None
         self._keep_log = False
         self._process: Guarded | None = None
         self._launching = threading.Lock()
@@ -143,8 +144,10 @@ class VllmServer:
         self._keep_log = True
         hint = " (perhaps VLLM_BATCH_INVARIANT=0 helps)" if self.invariance.on else ""
         line = f"{self.title}: {what}{hint}"
-        if self._folder is None:
-            return f"{line}; its log is above"
+        if self._echo is not None:
+            cause = self._echo.cause()
+            return f"{line}{f': {cause}' if cause else ''}; its log is above"
+        assert self._folder is not None, "a server without a log was never started"
         if (cause := vllm_log.cause_in(self._folder.log)) is not None:
             return f"{line}: {cause}; its log: {self._folder.log}"
         return f"{line}; its log, {self._folder.log}, ends:\n{vllm_log.tail(self._folder.log)}"
@@ -183,7 +186,9 @@ class VllmServer:
         name, *arguments = self.settings.arguments()
         serve = [command, "serve", name, "--host", HOST, "--port", str(self._port), *arguments]
         if self._foreground:
-            self._spawn(serve, environment, None)
+            self._echo = vllm_log.Echo()
+            with self._echo.output as output:
+                self._spawn(serve, environment, output)
             return
         environment["VLLM_API_KEY"] = token_urlsafe()
         self._folder = ServerFolder(environment["VLLM_API_KEY"])
@@ -191,7 +196,7 @@ class VllmServer:
             log.warning("starting %s (its log: %s)", self.title, output.name)
             self._spawn(serve, environment, output)
 
-    def _spawn(self, command: list[str], environment: Mapping[str, str], output: IO[bytes] | None) -> None:
+    def _spawn(self, command: list[str], environment: Mapping[str, str], output: IO[bytes]) -> None:
         with self._launching:
             if self._stopping.is_set():
                 raise ModelError(f"{self.title}: stopped before it was started")

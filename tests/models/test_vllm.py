@@ -27,7 +27,7 @@ from harness.models.vllm import VllmModel
 from harness.models.vllm_settings import ServerOptions, Settings
 from harness.settings import ModelSettings
 from tests.json_values import inside
-from tests.models.vllm_starts import nothing_is_left, starts
+from tests.models.vllm_starts import free_port, nothing_is_left, starts
 
 SAMPLING = {"temperature": 0.0, "top_p": 1.0, "seed": 0, "max_tokens": 16, "logprobs": False}
 REQUEST = Request({"name": "m"}, (Message("user", "A wonderful film?"),), SAMPLING, ("Positive", "Negative"))
@@ -308,12 +308,6 @@ def serve(*arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def free_port() -> str:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return str(probe.getsockname()[1])
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_hinter_serve_runs_until_it_is_interrupted(
     home: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
@@ -340,7 +334,8 @@ def test_hinter_serve_that_fails_is_one_line_and_exit_2(home: Path, monkeypatch:
     assert (run.returncode, out) == (2, "")
     *_, last = errors.splitlines()
     assert last == (
-        "hinter: vllm serve org/m: ended with exit status 1 before it was ready; its log is above"
+        "hinter: vllm serve org/m: ended with exit status 1 before it was ready:"
+        " ValueError: no such weights; its log is above"
     )
     assert "ValueError: no such weights" in errors
 

@@ -14,9 +14,10 @@ import pytest
 
 from tests.commands import Done, command, environment
 from tests.models.test_vllm_log import LOGS
-from tests.models.vllm_starts import nothing_is_left, starts
+from tests.models.vllm_starts import free_port, nothing_is_left, starts
 
 TEXTS = 8
+STOPPING = "hinter: stopping; everything answered so far is saved (Ctrl-C again to quit at once)\n"
 LEXICON = '[attribute.role]\npairs = [["waiter", "waitress"]]\n'
 
 
@@ -137,9 +138,7 @@ def test_a_run_stopped_while_the_model_loads_ends_in_one_line(
         out, errors = run.communicate(timeout=60)
         assert time.monotonic() - began < 20
     assert (run.returncode, out) == (130, "")
-    assert errors == (
-        "hinter: stopping; everything answered so far is saved (Ctrl-C again to quit at once)\n"
-    )
+    assert errors == STOPPING
     assert nothing_is_left(work, 5)
     assert list((work / "logs").iterdir()) == []
 
@@ -151,7 +150,8 @@ def test_a_run_says_what_it_waits_for_and_since_when(work: Path, monkeypatch: py
         run.stderr.readline()
         line = run.stderr.readline()
         run.send_signal(signal.SIGINT)
-        run.communicate(timeout=60)
+        _, errors = run.communicate(timeout=60)
+    assert errors == STOPPING, "nothing else, however long it has been loading"
     assert line.startswith(f"texts 0/{TEXTS}: vllm serve org/m is loading since ")
     assert line.endswith(" s)\n")
 
@@ -279,3 +279,26 @@ def test_the_printed_command_answers_a_batch_as_the_server_would(work: Path) -> 
     assert hinter(work, *take_in.split()[1:]).returncode == 0
     assert hinter(work, "run", "run.toml").returncode == 0
     assert summary(work)["requests"]["sent"] == 0
+
+
+def test_the_version_is_asked_of_a_server_of_ones_own(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own, port = ("--model", "org/m", "--concurrency", "2"), free_port()
+    for out, version in (("one", "0.32.0"), ("one", "0.32.0"), ("two", "0.33.0")):
+        monkeypatch.setenv("FAKE_VLLM_VERSION", version)
+        with started(work, "serve", "org/m", "--port", port) as server:
+            assert server.stdout is not None
+            url = server.stdout.readline().strip()
+            limit = ("--limit", "3") if out == "one" else ()
+            assert (
+                hinter(work, "run", "run.toml", *own, "--base-url", url, "--out", out, *limit).returncode == 0
+            )
+            server.send_signal(signal.SIGINT)
+            server.communicate(timeout=60)
+        words = f"vLLM {version}; its dtype and batch invariance are not told"
+        assert f"<dt>Served by</dt><dd>{words}</dd>" in (work / out / "report.html").read_text(
+            encoding="utf-8"
+        )
+        assert summary(work, out)["model_facts"]["versions"] == [version]
+    assert summary(work, "one")["requests"]["cached"] == 6
+    (changed,) = [c["text"] for c in summary(work, "two")["cautions"] if c["code"] == "model-changed"]
+    assert "org/m vllm-0.32.0 (6), org/m vllm-0.33.0 (10)" in changed

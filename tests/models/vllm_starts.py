@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import socket
 import time
 from pathlib import Path
 from typing import Any
@@ -26,3 +27,9 @@ def nothing_is_left(home: Path, seconds: float = 10.0) -> bool:
             else:
                 return True
     return False
+
+
+def free_port() -> str:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return str(probe.getsockname()[1])
