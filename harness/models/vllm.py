@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import threading
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -33,6 +34,8 @@ OURS = {
 }
 """Flags without which, or with others of which, we would not find our own server."""
 
+HASHED = re.compile(r"vllm-.+-[0-9a-f]{8}")
+"""A fingerprint of vLLM's own: its version, and a hash of its configuration, which covers the dtype."""
 FACTS = "vllm"
 """The key of the server's facts, in a summary and in what is kept for the next run."""
 
@@ -121,9 +124,12 @@ class VllmModel(Model):
         """Make one attempt. Raises ``EndpointError`` where the server, or its engine, has ended."""
         client = await self._ready()
         answer = await self._alive(client.answer(request))
-        if isinstance(answer, Reply) and (dtype := self._server.dtype):
-            return replace(answer, fingerprint=f"{answer.fingerprint or ''} {dtype}".strip())
-        return answer
+        if isinstance(answer, Failure) or self._server.dtype is None:
+            return answer
+        origin = answer.fingerprint or ""
+        if HASHED.fullmatch(origin):  # also in what vllm run-batch answers, which tells no dtype
+            return answer
+        return replace(answer, fingerprint=f"{origin} {self._server.dtype}".strip())
 
     async def _alive(self, work: Awaitable[Answer]) -> Answer:
         """Return the result of ``work``. Raises ``EndpointError`` if the server or its engine has ended."""

@@ -4,7 +4,7 @@
 ``never`` is not healthy; ``child`` has a child that outlives it; ``stubborn`` ignores SIGTERM, its child too.
 After ``FAKE_VLLM_AFTER`` answers: ``killed`` is killed; the engine of ``dead`` is; ``errs`` has faults.
 At its start it logs ``FAKE_VLLM_SAYS``, before it ends what the file ``FAKE_VLLM_LOG`` holds. Its version is
-``FAKE_VLLM_VERSION``.
+``FAKE_VLLM_VERSION``, the fingerprint of its replies ``FAKE_VLLM_FINGERPRINT``.
 
 In ``FAKE_VLLM_HOME`` it leaves its arguments and environment, and a lock held while any of it lives.
 """
@@ -111,6 +111,7 @@ def completion(body: dict[str, Any]) -> dict[str, Any]:
         "model": body["model"],
         "choices": [choice],
         "usage": usage,
+        "system_fingerprint": os.environ.get("FAKE_VLLM_FINGERPRINT"),
     }
 
 

@@ -59,6 +59,22 @@ def test_a_server_is_started_used_and_stopped(home: Path) -> None:
     assert list((home / "logs").iterdir()) == []
 
 
+def test_a_fingerprint_that_covers_the_dtype_stays_as_it_is(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = {
+        "": "vllm-0.32.0+fake float32",
+        "mine": "mine float32",
+        "vllm-0.32.0-tp2-nohash": "vllm-0.32.0-tp2-nohash float32",
+        "vllm-0.32.0-7310f29e": "vllm-0.32.0-7310f29e",
+    }
+    for own, kept in told.items():
+        monkeypatch.setenv("FAKE_VLLM_FINGERPRINT", own)
+        (reply,) = asyncio.run(use(VllmModel(Settings(name="org/m", dtype="float32"))))
+        assert isinstance(reply, Reply)
+        assert reply.fingerprint == kept
+
+
 def test_facts_say_version_flags_invariance_and_cache_hits(home: Path) -> None:
     model = VllmModel(Settings(name="org/m", dtype="float32"))
     assert inside(model.facts, "vllm", "version") is None
