@@ -11,27 +11,35 @@ import shutil
 import tempfile
 from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
 from harness import files
+from harness.errors import ModelError
 
 PREFIX = "hinter-vllm-"
 KEY, LOG, LOCK = "key", "server.log", "lock"
 
 
 class ServerFolder:
-    """A new temporary folder with ``key`` in a file; those that killed runs left are removed."""
+    """A new temporary folder with ``key`` in a file; those that killed runs left are removed.
+
+    Raises ``ModelError`` where it cannot be made.
+    """
 
     def __init__(self, key: str) -> None:
         place = Path(os.environ.get("TMPDIR") or tempfile.gettempdir())
         for left in place.glob(f"{PREFIX}*"):
             with suppress(OSError):
                 _clear(left)
-        self.path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=place))  # mode 0700
-        lock = _locked(self.path / LOCK)
-        assert lock is not None, "nobody else knows the folder"
-        self._lock = lock
-        files.write(self.key, key)  # after the lock: what has a key and no holder was left
-        files.private_file(self.log)
+        try:
+            self.path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=place))  # mode 0700
+            lock = _locked(self.path / LOCK)
+            assert lock is not None, "nobody else knows the folder"
+            self._lock = lock
+            files.write(self.key, key)  # after the lock: what has a key and no holder was left
+            files.private_file(self.log)
+        except OSError as error:
+            raise ModelError(f"{place}: {error.strerror}: give TMPDIR a folder for vLLM's log") from error
 
     @property
     def key(self) -> Path:
@@ -44,14 +52,12 @@ class ServerFolder:
         return self.path / LOG
 
     def close(self, keep_log: bool) -> None:
-        """Remove the folder, or all but the log. Safe to call repeatedly."""
+        """Remove the folder, or all but the log. Safe to call repeatedly, from any thread."""
         for name in (KEY, LOCK):
             (self.path / name).unlink(missing_ok=True)
         if not keep_log:
             shutil.rmtree(self.path, ignore_errors=True)
-        if self._lock >= 0:
-            os.close(self._lock)
-            self._lock = -1
+        self._lock.close()
 
 
 def _clear(folder: Path) -> None:
@@ -60,17 +66,17 @@ def _clear(folder: Path) -> None:
         return
     if (folder / LOCK).exists() and (lock := _locked(folder / LOCK)) is not None:
         shutil.rmtree(folder, ignore_errors=True)
-        os.close(lock)
+        lock.close()
 
 
-def _locked(file: Path) -> int | None:
-    """Return a descriptor that holds the lock ``file``, which ends with this process; None if it is held."""
+def _locked(file: Path) -> IO[bytes] | None:
+    """Return ``file`` open and locked, at most until this process ends; None if another one holds it."""
     import fcntl  # where vLLM runs
 
-    descriptor = os.open(file, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, files.PRIVATE_FILE)
+    lock = os.fdopen(os.open(file, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, files.PRIVATE_FILE), "r+b")
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        os.close(descriptor)
+        lock.close()
         return None
-    return descriptor
+    return lock

@@ -13,6 +13,7 @@ import socket
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from harness.core import Failure, Message, Reply, Request
 from harness.errors import EndpointError, ModelError, Transient
 from harness.models import vllm_settings
 from harness.models.vllm import VllmModel
+from harness.models.vllm_folder import ServerFolder
 from harness.models.vllm_settings import ServerOptions, Settings
 from harness.settings import ModelSettings
 from tests.json_values import inside
@@ -385,3 +387,23 @@ def test_the_bundled_sample_through_the_real_vllm(tmp_path: Path) -> None:
     assert figures["status"] == "complete"
     assert figures["answers"]["read"] > 0
     assert figures["tokens"]["cached"] > 0
+
+
+def test_a_place_where_no_folder_can_be_made_is_named(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", str(home / "none"))
+    with pytest.raises(ModelError, match=r"/none: No such file or directory: give TMPDIR"):
+        asyncio.run(use(VllmModel(Settings(name="org/m"))))
+    assert starts(home) == []
+
+
+def test_a_folder_is_closed_once_however_often_and_by_whom(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    for keep in (False, True):
+        folder = ServerFolder("key")
+        folder.log.write_text("said", encoding="utf-8")
+        with ThreadPoolExecutor(8) as threads:
+            for done in [threads.submit(folder.close, keep) for _ in range(64)]:
+                done.result()
+        assert list(tmp_path.glob("*/*")) == ([folder.log] if keep else [])
