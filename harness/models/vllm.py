@@ -6,7 +6,6 @@ import asyncio
 import os
 import re
 import threading
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import replace
@@ -97,12 +96,8 @@ class VllmModel(Model):
 
     @property
     def waiting(self) -> str:
-        """The server that loads, and since when; "" before it is needed and when it is ready."""
-        began = self._server.began
-        if began is None or self._server.startup is not None:
-            return ""
-        since = time.strftime("%H:%M:%S", time.localtime(began))
-        return f"{self._server.title} is loading since {since} ({time.time() - began:.0f} s)"
+        """The server that loads or ends, and since when; "" before it is needed and when it is ready."""
+        return self._server.waiting
 
     async def prepare(self, known: JsonObject | None) -> JsonObject | None:
         """Start the server and adopt the dialect ``known`` from an earlier run, or return a new one.

@@ -46,7 +46,7 @@ class VllmServer:
         self.version: str | None = None
         self.dtype = settings.dtype
         self.startup: float | None = None
-        self.began: float | None = None
+        self._began: float | None = None
         self._port = port
         self._foreground = foreground
         self._folder: ServerFolder | None = None
@@ -65,6 +65,16 @@ class VllmServer:
         return f"vllm serve {self.settings.name}"
 
     @property
+    def waiting(self) -> str:
+        """What its user waits for, and since when; "" before it is started and while it serves."""
+        if self._stopping.is_set():
+            return f"{self.title} is being stopped"
+        if self._began is None or self.startup is not None:
+            return ""
+        since = time.strftime("%H:%M:%S", time.localtime(self._began))
+        return f"{self.title} is loading since {since} ({time.time() - self._began:.0f} s)"
+
+    @property
     def url(self) -> str:
         """The base URL of the OpenAI API."""
         return f"http://{HOST}:{self._port}/v1"
@@ -76,7 +86,7 @@ class VllmServer:
 
     def start(self) -> None:
         """Start the server and wait until it is healthy. Raises ``ModelError``, which says why it is not."""
-        self.began = time.time()
+        self._began = time.time()
         began, pause = time.monotonic(), FIRST_POLL
         try:
             self._launch()
