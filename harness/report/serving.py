@@ -11,11 +11,17 @@ NAMES = {"vllm": "vLLM", "llamacpp": "llama.cpp"}
 
 
 def server(summary: Summary) -> str:
-    """Return ``vLLM 0.32.0, float32, not batch-invariant (no NVIDIA GPU)``; "" where no server is known."""
+    """Return ``vLLM 0.32.0, float32, not batch-invariant (no NVIDIA GPU)``; "" where that is not known."""
     facts = summary.model_facts
     own = facts.get("vllm")
     if isinstance(own, Mapping):
         return _own(own)
+    local = facts.get("transformers")
+    if isinstance(local, Mapping):
+        packages = [
+            f"{package} {local[package]}" for package in ("transformers", "torch") if package in local
+        ]
+        return ", ".join([*packages, *([f"on {local['device']}"] if local.get("device") else [])])
     name = NAMES.get(str(facts.get("server", "")))
     if name is None:
         return ""
