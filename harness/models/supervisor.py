@@ -25,6 +25,7 @@ SOON_SECONDS = 1.0
 """The grace period of a command that has nothing to finish, and then that of the rest of its group."""
 REST_SECONDS = 3.0
 """The grace period of the rest of the group of a command that had something to finish."""
+KILLED = "killed by signal"
 POLL_SECONDS = 0.2
 PR_SET_CHILD_SUBREAPER = 36
 
@@ -68,7 +69,7 @@ class Guarded:
                 if not self._status and self._group:  # somebody killed the guard
                     _signal(self._group, signal.SIGKILL)
         if not self._status or self._status.startswith("-"):
-            return f"killed by signal {self._status[1:] or 'unknown'}"
+            return f"{KILLED} {self._status[1:] or 'unknown'}"
         return f"ended with exit status {self._status}"
 
     def wait(self) -> None:

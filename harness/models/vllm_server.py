@@ -16,7 +16,7 @@ from typing import IO
 
 from harness.errors import ModelError
 from harness.models import vllm_log
-from harness.models.supervisor import Guarded
+from harness.models.supervisor import KILLED, Guarded
 from harness.models.vllm_folder import ServerFolder
 from harness.models.vllm_settings import Settings, batch_invariance, executable
 
@@ -160,6 +160,8 @@ class VllmServer:
         assert self._folder is not None, "a server without a log was never started"
         if (cause := vllm_log.cause_in(self._folder.log)) is not None:
             return f"{line}: {cause}; its log: {self._folder.log}"
+        if what.startswith(KILLED):  # it had no time to log why
+            return f"{line}, by somebody or for want of memory; its log: {self._folder.log}"
         return f"{line}; its log, {self._folder.log}, ends:\n{vllm_log.tail(self._folder.log)}"
 
     def keep_log(self) -> None:

@@ -114,6 +114,17 @@ def test_a_server_that_ends_is_said_one_way_with_the_cause(
     assert nothing_is_left(work)
 
 
+def test_a_server_that_is_killed_without_a_word_is_one_line(
+    work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAKE_VLLM", "killed")
+    monkeypatch.setenv("FAKE_VLLM_AFTER", "9")
+    line = said(hinter(work, "run", "run.toml"))
+    why = "killed by signal 9, by somebody or for want of memory"
+    assert line == f"vllm serve org/m: {why}; its log: {kept_log(work)}"
+    assert line in summary(work)["stopped"]
+
+
 def test_the_log_of_a_server_that_answers_with_errors_is_kept(
     work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
