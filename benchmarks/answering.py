@@ -240,7 +240,7 @@ def prefix() -> None:
 def vllm_order(folder: str) -> None:
     """Throughput of a real vLLM server with a small prefix cache, in our order and shuffled."""
     from harness.models.vllm import VllmModel
-    from harness.models.vllm_server import Settings
+    from harness.models.vllm_settings import Settings
 
     flags = (
         "--enforce-eager",

@@ -19,7 +19,8 @@ class Dialect:
     """How to ask an endpoint: its name for the token limit, what it rejects, how it enforces labels.
 
     ``dropped`` are the optional parameters that it is asked without, ``values`` those that it takes only with
-    another value than ours, such as a temperature above zero.
+    another value than ours, such as a temperature above zero. ``versions`` are those of the vLLM servers
+    behind the endpoint when they were last asked, where they told.
     """
 
     server: str = ""
@@ -29,11 +30,17 @@ class Dialect:
     system: bool = True
     chat: bool = True
     choices: Choices = "unknown"
+    versions: tuple[str, ...] = ()
 
     @property
     def greedy(self) -> bool:
         """Whether the endpoint is asked at temperature zero."""
         return "temperature" not in self.dropped and not self.values.get("temperature")
+
+    @property
+    def facts(self) -> JsonObject:
+        """The fields, and whether the endpoint is asked at temperature zero, for a summary."""
+        return {**self.to_json(), "temperature_zero": self.greedy}
 
     def to_json(self) -> JsonObject:
         """Return the fields as JSON values, for ``from_json``."""

@@ -36,12 +36,13 @@ class BatchAccess:
     """How to write requests to a model into batch files, as chat completions.
 
     ``model`` is its name on the server. ``connect`` opens the client of its batch API, and is None where the
-    files are for another tool.
+    files are for another tool, which ``command``, of a file of requests and one for the replies, then runs.
     """
 
     model: str
     dialect: Dialect
     connect: Callable[[], openai.AsyncOpenAI] | None = None
+    command: Callable[[str, str], str] | None = None
 
 
 class Model(ABC):
@@ -108,6 +109,14 @@ class Model(ABC):
         new.
         """
         return None
+
+    def recall(self, known: JsonObject) -> None:  # noqa: B027
+        """Adopt for ``facts`` what ``prepare`` returned in an earlier run, in case nothing is asked now."""
+
+    @property
+    def waiting(self) -> str:
+        """What the model waits for before it can answer, and since when; "" for nothing."""
+        return ""
 
     async def close(self) -> None:  # noqa: B027
         """Release all resources."""

@@ -40,7 +40,8 @@ Answer = Reply | Failure
 class Counts:
     """Counts of requests and tokens; ``unique = cached + sent`` once a run is complete.
 
-    ``failed`` counts requests sent that got no reply; ``retried`` counts extra attempts; ``served`` counts
+    ``failed`` counts requests sent that got no reply and would get none again; ``unfinished`` those that were
+    under way when the run was stopped; ``retried`` counts extra attempts; ``served`` counts
     replies by the model that the endpoint says it is, with its fingerprint. ``damaged`` replies in the cache
     were asked for again. ``unmetered`` replies did not tell their tokens, of which they have ``prompt_bound``
     and ``completion_bound`` at most. Until ``resume``, of the clock
@@ -52,6 +53,7 @@ class Counts:
     sent: int = 0
     retried: int = 0
     failed: int = 0
+    unfinished: int = 0
     replies: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -98,12 +100,14 @@ class Runner:
     ) -> None:
         self.counts = Counts()
         self._model = model
+        self._endpoint = canonical(dict(model.identity))
         self._cache = cache
         self._limiter = limiter
         self._budget = budget or Budget()
         self._policy = Policy(back_off=back_off, on_retry=self._wait)
         self._losses = Losses(model.name)
         self._prepared: asyncio.Task[None] | None = None
+        self._asked_since: float | None = None
         self._numbers = count()
         self._queue: asyncio.PriorityQueue[tuple[int, int, Request]] = asyncio.PriorityQueue()
         self._workers: list[asyncio.Task[None]] = []
@@ -120,7 +124,18 @@ class Runner:
         """The maximum number of requests under way at once."""
         return self._limiter.ceiling
 
+    @property
+    def waiting(self) -> str:
+        """What is waited for before the first request, and since when; "" for nothing."""
+        if not (waiting := self._model.waiting) and self._asked_since is not None:
+            since = time.strftime("%H:%M:%S", time.localtime(self._asked_since))
+            seconds = time.time() - self._asked_since
+            return f"finding out how to ask {self._model.name} since {since} ({seconds:.0f} s)"
+        return waiting
+
     async def __aenter__(self) -> Runner:
+        if (known := await self._cache.dialect(self._endpoint)) is not None:
+            self._model.recall(known)
         self._workers = [asyncio.create_task(self._work()) for _ in range(self._limiter.ceiling)]
         return self
 
@@ -213,7 +228,8 @@ class Runner:
         finally:
             if request.key in self._posted:
                 self._posted.discard(request.key)
-                self.counts.failed += not isinstance(answer, Reply)
+                self.counts.failed += isinstance(answer, Failure)
+                self.counts.unfinished += answer is None
 
     async def _try(self, request: Request) -> Answer:
         await self._prepare()
@@ -300,8 +316,8 @@ class Runner:
             raise CacheError(
                 f"cache {self._cache.path} is read-only: use another --cache for what is not in it"
             )
-        endpoint = canonical(dict(self._model.identity))
-        dialect = await self._cache.dialect(endpoint)
+        dialect = await self._cache.dialect(self._endpoint)
+        self._asked_since = time.time()
         try:
             with posts.told(lambda size: self._charge(size, PROBE_TOKENS)):
                 learnt: JsonObject | None = await self._policy.retrying()(self._model.prepare, dialect)
@@ -309,8 +325,10 @@ class Runner:
             raise BudgetSpent(str(error)) from error
         except Transient as error:
             raise EndpointError(f"{self._model.name}: {error}") from error
+        finally:
+            self._asked_since = None
         if learnt is not None:
-            await self._cache.learn(endpoint, learnt)
+            await self._cache.learn(self._endpoint, learnt)
 
     def _wait(self, seconds: float) -> None:
         self.counts.resume = max(self.counts.resume, time.monotonic() + seconds)

@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterat
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from harness import files, run_log
 from harness.answering import salvage
@@ -26,7 +26,7 @@ from harness.audit.batching.run import answered, outstanding
 from harness.audit.examination import Examiner
 from harness.config import RunConfig
 from harness.core import Case, Document, Examined, Json, JsonObject, Outcome, Verdict
-from harness.errors import BudgetSpent, ConfigError, EndpointError
+from harness.errors import BudgetSpent, ConfigError, EndpointError, RunError
 from harness.folder import DERIVED, RunFolder
 from harness.interruption import in_thread
 from harness.models import tokens
@@ -57,6 +57,7 @@ class RunState:
     cases: int = 0
     counts: Counts = field(default_factory=Counts)
     cost: Callable[[], float | None] = lambda: None
+    waiting: Callable[[], str] = lambda: ""
     note: str = ""
     exploration: Exploration | None = None
     stopped: EndpointError | None = None
@@ -197,6 +198,7 @@ async def _flow(audit: Audit, folder: RunFolder, progress: RunState) -> None:
         async with ResponseCache(audit.cache) as cache, audit.runner(cache) as runner:
             progress.counts, progress.rows = runner.counts, tables.rows
             progress.cost = lambda: figures.cost(runner.counts, audit.prices)
+            progress.waiting = lambda: runner.waiting
             limit = max(CASES_OUTSTANDING, PER_SLOT * runner.ceiling)
             examiner = Examiner(audit, runner)
             groups = asking.groups(cases, audit.suite.include_discarded)
@@ -341,7 +343,7 @@ def _conclude(audit: Audit, folder: RunFolder, progress: RunState, status: Endin
             confirm=config.confirm,
             counts=progress.counts,
             prices=audit.prices,
-            facts=audit.model.facts,
+            facts=_facts(audit, folder, progress),
             seconds=seconds,
             outcomes=audit.outcomes,
             controls=audit.suite.controlled and config.control.share > 0,
@@ -352,6 +354,31 @@ def _conclude(audit: Audit, folder: RunFolder, progress: RunState, status: Endin
     summaries.write(summary, folder.summary)
     render(folder, summary)
     return summary
+
+
+def _facts(audit: Audit, folder: RunFolder, progress: RunState) -> JsonObject:
+    """Return the facts of the model; in a run that asked nothing, also those of its earlier part."""
+    facts = audit.model.facts
+    if progress.counts.sent or not folder.summary.exists():
+        return facts
+    try:
+        return _filled(facts, cast("JsonObject", summaries.read(folder.summary).model_facts))
+    except RunError:  # a damaged summary is replaced
+        return facts
+
+
+def _filled(facts: JsonObject, earlier: JsonObject) -> JsonObject:
+    """Return ``facts``, with those of ``earlier`` for what is absent or None."""
+    filled = dict(earlier)
+    for name, value in facts.items():
+        before = earlier.get(name)
+        if isinstance(value, Mapping) and isinstance(before, Mapping):
+            filled[name] = _filled(value, before)
+        elif value is not None:
+            filled[name] = value
+        else:
+            filled.setdefault(name, None)
+    return filled
 
 
 def _adaptive(exploration: Exploration | None, config: RunConfig) -> JsonObject:

@@ -74,9 +74,12 @@ async def _audit(config: RunConfig, overwrite: bool, quiet: bool, buy_again: boo
 
 
 def describe(progress: pipeline.RunState, seconds: float) -> str:
-    """Return the numbers of requests, their rate and their cost so far, ``seconds`` after the start."""
-    if progress.note:
-        return visible(progress.note)
+    """Return the numbers of requests, their rate and their cost so far, ``seconds`` after the start.
+
+    While there are none, what is waited for.
+    """
+    if note := progress.note or progress.waiting():
+        return visible(note)
     counts = progress.counts
     line = f"{counts.sent} sent ({counts.sent / max(seconds, 1e-9):.1f}/s), {counts.cached} cached"
     if counts.failed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 
 import click
 
@@ -23,9 +24,10 @@ def command(file: str, config_file: str | None, again: bool, as_json: bool, **op
     import asyncio
     from pathlib import Path
 
-    from harness.audit.batching.files import export
+    from harness.audit.batching.files import export, replies_of
 
-    exported = asyncio.run(export(configuration(config_file, options), Path(file), again))
+    config = configuration(config_file, options)
+    exported = asyncio.run(export(config, Path(file), again))
     if as_json:
         click.echo(json.dumps(exported.to_json()))
         return
@@ -36,5 +38,11 @@ def command(file: str, config_file: str | None, again: bool, as_json: bool, **op
         say(f"{exported.expected:,} awaited from earlier batch files (use --again to include them)")
     if exported.stopped:
         say(f"stopped: {exported.stopped}")
+    for line in exported.commands:
+        say(line)
+    if exported.commands:
+        replies = [str(replies_of(Path(part.path))) for part in exported.files]
+        cache = ["--cache", config.cache] if config.cache else []
+        say(shlex.join(["hinter", "import-batch", *replies, *cache]))
     if exported.choices == "none":
         say("answers are not limited to the labels: set [model] choices to what the server supports")

@@ -48,11 +48,11 @@ def command(
     3 partial run, or too few answers to decide the gate or any test; 70 internal error; 130 interrupted.
     """
     from harness.cli import execution
-    from harness.report import terminal
+    from harness.report import incomplete, terminal
 
     config = configuration(config_file, options)
     finished = execution.audit(config, overwrite, quiet, buy_again)
-    if not quiet:
+    if not quiet and not incomplete.nothing(finished.summary):
         terminal.show(finished.summary, finished.folder, stderr=as_json)
     if as_json:
         click.echo(json.dumps(finished.summary.to_json(), indent=1, ensure_ascii=False))

@@ -33,7 +33,8 @@ def command(
     after -- are passed on to vllm serve.
     """
     from harness.errors import ModelError
-    from harness.models.vllm_server import Settings, VllmServer
+    from harness.models.vllm_server import VllmServer
+    from harness.models.vllm_settings import Settings
 
     name = name.removeprefix("vllm:")
     settings = Settings(name=name, revision=revision, max_model_len=max_model_len, dtype=dtype, flags=flags)

@@ -9,11 +9,11 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from harness import http_client
-from harness.core import Failure, JsonObject
+from harness.core import Failure, JsonObject, Reply
 from harness.dialect import Dialect
 from harness.disclosure import one_line
 from harness.errors import EndpointError, Transient
@@ -31,7 +31,10 @@ LONGEST_PAUSE = 120.0
 
 @dataclass
 class Endpoint:
-    """A base URL with its client, the number of requests under way, and the end of the pause it asked for."""
+    """A base URL with its client, the number of requests under way, and the end of the pause it asked for.
+
+    ``version`` is that of a vLLM server, where it told.
+    """
 
     url: str
     client: openai.AsyncOpenAI
@@ -40,6 +43,7 @@ class Endpoint:
     query: Mapping[str, str]
     busy: int = 0
     resume: float = 0.0
+    version: str | None = None
 
     @classmethod
     def connect(cls, url: str, key: Key, connections: int, api_version: str | None) -> Endpoint:
@@ -61,6 +65,12 @@ class Endpoint:
         return await http_client.ask(
             self.http, "GET", self.url + path, headers=self.headers, query=self.query
         )
+
+    def signed(self, answer: Reply | Failure) -> Reply | Failure:
+        """Return ``answer`` with the server's version as its fingerprint, unless it has one of its own."""
+        if isinstance(answer, Failure) or answer.fingerprint or not self.version:
+            return answer
+        return replace(answer, fingerprint=f"vllm-{self.version}")
 
     async def ready(self) -> None:
         """Wait until the endpoint's pause is over."""

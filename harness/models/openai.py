@@ -90,7 +90,7 @@ class OpenAIModel(Model):
     @property
     def facts(self) -> JsonObject:
         """The dialect, and whether the endpoint is asked at temperature zero."""
-        return {**self.dialect.to_json(), "temperature_zero": self.dialect.greedy}
+        return self.dialect.facts
 
     @property
     def batch(self) -> BatchAccess:
@@ -108,16 +108,31 @@ class OpenAIModel(Model):
         return tiktoken(self.name)
 
     async def prepare(self, known: JsonObject | None) -> JsonObject | None:
-        """Adopt the dialect ``known`` from an earlier run, or find it out and return it for later runs."""
+        """Adopt the dialect ``known`` from an earlier run, or find it out and return it for later runs.
+
+        Asks a vLLM server for its version in any case, and returns a version that is not known.
+        """
         self.connect()
         if known is not None:
             self.dialect = self._omitting(Dialect.from_json(known))
-            return None
-        kind = await probing.server(self.endpoints[0], self.name, self._deadline)
-        self.dialect = replace(self.dialect, server=kind)
-        if self.dialect.choices == "unknown":
-            await self._try_constraints()
-        return self.dialect.to_json()
+        else:
+            kind = await probing.server(self.endpoints[0], self.name, self._deadline)
+            self.dialect = replace(self.dialect, server=kind)
+            if self.dialect.choices == "unknown":
+                await self._try_constraints()
+        told, self.dialect = self.dialect.versions, replace(self.dialect, versions=await self._ask_versions())
+        return None if known is not None and told == self.dialect.versions else self.dialect.to_json()
+
+    def recall(self, known: JsonObject) -> None:
+        """Adopt the dialect ``known``."""
+        self.dialect = self._omitting(Dialect.from_json(known))
+
+    async def _ask_versions(self) -> tuple[str, ...]:
+        """Return the versions of the vLLM servers, each once; none where they do not tell."""
+        if self.dialect.server == "vllm":
+            for endpoint in self.endpoints:
+                endpoint.version = await probing.version(endpoint, self._deadline)
+        return tuple(sorted({endpoint.version for endpoint in self.endpoints if endpoint.version}))
 
     async def answer(self, request: Request) -> Reply | Failure:
         """Make one attempt, or more as long as the endpoint has answered nothing yet and rejects the form.
@@ -214,7 +229,7 @@ class OpenAIModel(Model):
             if not answer.is_success:
                 return refusal(endpoint, answer, dialect if adapt else None, self.name, body)
             endpoint.heed(answer.headers)
-            return wire.read(_json(answer))
+            return endpoint.signed(wire.read(_json(answer)))
         except TooLarge as error:
             return Failure("failed", str(error))
         except (TimeoutError, httpx2.TimeoutException) as error:

@@ -7,8 +7,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from harness import http_client
 from harness.core import Failure, JsonObject, Message, Reply, Request
 from harness.dialect import Choices, Dialect
+from harness.disclosure import one_line
 from harness.errors import EndpointError, Transient
 from harness.http_client import TooLarge
 from harness.models.refusals import Rejected
@@ -16,6 +18,8 @@ from harness.models.refusals import Rejected
 if TYPE_CHECKING:
     from harness.models.endpoint import Endpoint
 
+SECONDS = 10.0
+LONGEST_VERSION = 40
 PROBE_LABELS = ("Zebra", "Quartz")
 PROBE = "Reply with the single word hello."
 SAMPLING: JsonObject = {"temperature": 0.0, "top_p": 1.0, "seed": 0, "max_tokens": 16, "logprobs": True}
@@ -48,6 +52,20 @@ async def server(endpoint: Endpoint, name: str, deadline: float) -> str:
     if kind and name not in names:
         raise EndpointError(f"unknown model {name!r}: {endpoint.url} has {', '.join(names)}")
     return kind
+
+
+async def version(endpoint: Endpoint, deadline: float) -> str | None:
+    """Return the version of the vLLM server at ``endpoint``; None where it does not tell."""
+    import httpx2
+
+    url = f"{endpoint.url.removesuffix('/v1')}/version"
+    try:
+        async with asyncio.timeout(min(deadline, SECONDS)):
+            answer = await http_client.ask(endpoint.http, "GET", url, headers=endpoint.headers)
+        told = answer.json()["version"] if answer.is_success else None
+    except (httpx2.HTTPError, TimeoutError, ValueError, KeyError, TypeError, EndpointError, TooLarge):
+        return None
+    return one_line(told, LONGEST_VERSION) if isinstance(told, str) and told else None
 
 
 def plain(identity: JsonObject, like: Request | None = None) -> Request:

@@ -21,7 +21,11 @@ from contextlib import suppress
 from typing import IO
 
 GRACE_SECONDS = 15.0
-SOON_SECONDS = 3.0
+SOON_SECONDS = 1.0
+"""The grace period of a command that has nothing to finish, and then that of the rest of its group."""
+REST_SECONDS = 3.0
+"""The grace period of the rest of the group of a command that had something to finish."""
+KILLED = "killed by signal"
 POLL_SECONDS = 0.2
 PR_SET_CHILD_SUBREAPER = 36
 
@@ -65,7 +69,7 @@ class Guarded:
                 if not self._status and self._group:  # somebody killed the guard
                     _signal(self._group, signal.SIGKILL)
         if not self._status or self._status.startswith("-"):
-            return f"killed by signal {self._status[1:] or 'unknown'}"
+            return f"{KILLED} {self._status[1:] or 'unknown'}"
         return f"ended with exit status {self._status}"
 
     def wait(self) -> None:
@@ -75,7 +79,7 @@ class Guarded:
     def stop(self, soon: bool = False) -> None:
         """End the command and all its children, killing those that remain after the grace period.
 
-        With ``soon``, the grace period is ``SOON_SECONDS``, for a command that has nothing to finish.
+        With ``soon``, for a command that has nothing to finish, all are asked to end at once.
         """
         assert self._guard.stdin is not None
         with suppress(OSError, ValueError):
@@ -83,7 +87,7 @@ class Guarded:
                 self._guard.stdin.write(b"!")
             self._guard.stdin.close()
         try:
-            self._guard.wait(self._grace + 2 * SOON_SECONDS)
+            self._guard.wait(self._grace + 2 * REST_SECONDS)
         except subprocess.TimeoutExpired:
             self._guard.kill()
             self._guard.wait()
@@ -107,26 +111,29 @@ def guard(command: Sequence[str], grace: float) -> None:
         print("0\n127")
         return
     print(child.pid, flush=True)
+    rest = REST_SECONDS
     while child.poll() is None and not stop.is_set() and os.getppid() == parent:
         if select.select([0], [], [], POLL_SECONDS)[0]:
-            grace = min(grace, SOON_SECONDS) if os.read(0, 1) else grace
+            if os.read(0, 1):
+                grace = rest = min(grace, SOON_SECONDS)
+                _signal(child.pid, signal.SIGTERM)
             break
     child.terminate()
     with suppress(subprocess.TimeoutExpired):
         child.wait(grace)
     child.kill()
     status = child.wait()
-    _end_group(child.pid)
+    _end_group(child.pid, rest)
     with suppress(OSError):
         print(status, flush=True)
 
 
-def _end_group(group: int) -> None:
-    """Terminate the rest of the group, wait briefly, and kill what remains.
+def _end_group(group: int, seconds: float) -> None:
+    """Terminate the rest of the group, wait for ``seconds``, and kill what remains.
 
     The wait gives Python's resource tracker, which ends last, time to free shared memory.
     """
-    deadline = time.monotonic() + SOON_SECONDS
+    deadline = time.monotonic() + seconds
     alive = _signal(group, signal.SIGTERM)
     while alive and time.monotonic() < deadline:
         with suppress(ChildProcessError):

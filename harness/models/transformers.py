@@ -40,6 +40,8 @@ class TransformersModel(Model):
         self.identity = self._files.identity
         self._matched: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._task: tuple[tuple[str, ...], bool] | None = None
+        self._packages = {package: version(package) for package in ("torch", "transformers")}
+        self._origin = " ".join(f"{package}-{number}" for package, number in self._packages.items())
         self._batches = Batches(lambda: classifier.worker(self._files))
 
     def bind(self, labels: Sequence[str], multi_label: bool) -> None:
@@ -72,7 +74,13 @@ class TransformersModel(Model):
         if isinstance(computed, Failure):
             return computed
         text, token = (read_several if several else read_one)(computed.numbers, names)
-        return Reply(text, prompt_tokens=computed.tokens, logprobs=(token,), model=self.name)
+        return Reply(
+            text,
+            prompt_tokens=computed.tokens,
+            logprobs=(token,),
+            model=self.name,
+            fingerprint=self._origin,  # no part of the key: an update asks nothing again, but is noticed
+        )
 
     def _asked(self, request: Request) -> tuple[tuple[str, ...], bool]:
         """Return the labels to answer with, in output order, and whether several may apply."""
@@ -90,9 +98,8 @@ class TransformersModel(Model):
     @property
     def facts(self) -> JsonObject:
         """The versions of the libraries, the device, and how outputs were matched to labels."""
-        packages = {package: version(package) for package in ("torch", "transformers")}
         matched = [dict(zip(self._own.names, names, strict=True)) for names in self._matched.values()]
-        return {"transformers": {**packages, **self._batches.facts, "labels": matched}}
+        return {"transformers": {**self._packages, **self._batches.facts, "labels": matched}}
 
     async def close(self) -> None:
         """Release the network."""

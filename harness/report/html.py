@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from harness import numerals
-from harness.report import cells, explained, fluency, groups, incomplete, orders, results, wording
+from harness.report import cells, explained, fluency, groups, incomplete, orders, results, serving, wording
 from harness.report.cards import cards
 from harness.report.choosing import choose
 from harness.report.summary import ResultRow, Summary
@@ -41,6 +41,7 @@ def render(folder: RunFolder, summary: Summary, limit: int = MAX_CARDS) -> str:
         caption=results.CAPTION,
         findings=summary.sections if conclusive else groups.sections(summary),
         appended=measured if conclusive else (*orders.sections(summary), *summary.sections, *measured),
+        server=serving.server(summary),
         headline=wording.headline(summary),
         missing=[*filter(None, [wording.chosen(summary)]), *incomplete.missing(summary)],
         notes=wording.notes(summary),

@@ -18,6 +18,11 @@ def stopped(summary: Summary) -> bool:
     return summary.status == "interrupted" or summary.stopped is not None
 
 
+def nothing(summary: Summary) -> bool:
+    """Return whether the user stopped the run before there was any reply: there is nothing to show."""
+    return summary.status == "interrupted" and summary.requests.kept == 0
+
+
 def caution(summary: Summary) -> Caution | None:
     """Return what to know of an incomplete run before all else; None for a complete one."""
     if summary.status == "complete":
@@ -31,11 +36,24 @@ def caution(summary: Summary) -> Caution | None:
     interrupted = summary.status == "interrupted"
     code, verb = ("interrupted", "Interrupted") if interrupted else ("stopped", "Stopped")
     figures = "the figures cover only what was judged by then"
+    resume = f"{_kept(summary)}{AGAIN}"
     if summary.stopped is not None:
-        text = f"{verb}{_after(summary)}: {summary.stopped.rstrip('.')}. {figures.capitalize()}. {AGAIN}"
+        text = f"{verb}{_after(summary)}: {summary.stopped.rstrip('.')}. {figures.capitalize()}. {resume}"
     else:
-        text = f"{verb}{_after(summary)}: {figures}. {AGAIN}"
+        text = f"{verb}{_after(summary)}: {figures}. {resume}"
     return Caution(code=code, text=text)
+
+
+def _kept(summary: Summary) -> str:
+    """Return how many replies will not be asked for again; "" where that is not known."""
+    requests = summary.requests
+    if requests.kept is None:
+        return ""
+    if not requests.kept:
+        return "No reply had come. "
+    replies = "1 reply is" if requests.kept == 1 else f"{count(requests.kept)} replies are"
+    left = f", and {counted(requests.unfinished, 'request')} under way will be sent again"
+    return f"{replies} kept{left if requests.unfinished else ''}. "
 
 
 def _after(summary: Summary) -> str:

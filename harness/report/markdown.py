@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from harness.disclosure import visible
-from harness.report import groups, incomplete, orders, results, wording
+from harness.report import groups, incomplete, orders, results, serving, wording
 from harness.report.cells import written
 from harness.report.summary import Summary
 from harness.sections import Section, Table
@@ -25,6 +25,8 @@ def render(summary: Summary, measured: Sequence[Section] = ()) -> str:
 def _blocks(summary: Summary, measured: Sequence[Section]) -> Iterator[str]:
     yield f"# What changes the answers of {escaped(summary.model)}"
     yield escaped(f"Task {summary.task}, suite {summary.suite}: {wording.made_of(summary)}.")
+    if served := serving.server(summary):
+        yield escaped(f"Served by {served}.")
     missing = [*filter(None, [wording.chosen(summary)]), *incomplete.missing(summary)]
     if missing:
         yield "\n".join(f"> {escaped(line)}" for line in missing)

@@ -69,6 +69,8 @@ class Requests(Block):
     sent: int = Field(description="Sent to the model.")
     retried: int = Field(description="Attempts beyond the first of each request.")
     failed: int = Field(description="Failed permanently.")
+    unfinished: int = Field(0, description="Under way when the run was stopped.")
+    kept: int | None = Field(None, description="Their replies in the response cache, old and new.")
 
 
 class Answers(Block):

@@ -490,7 +490,7 @@ def test_lines_that_are_missing_or_contradict_each_other_are_said(
 
 def test_a_vllm_server_need_not_run(settings: Settings, tmp_path: Path) -> None:
     from harness.models.vllm import VllmModel
-    from harness.models.vllm_server import Settings as ServerSettings
+    from harness.models.vllm_settings import Settings as ServerSettings
 
     async def export() -> JsonObject:
         from dataclasses import replace

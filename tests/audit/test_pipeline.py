@@ -84,7 +84,15 @@ def test_the_figures_of_a_model_whose_bias_is_known(settings: Callable[..., conf
     }
     assert figures["cases"]["generated"] == 2 * (2 + 1 + 2)
     assert figures["cases"]["valid"] == 10
-    assert figures["requests"] == {"unique": 12, "cached": 0, "sent": 12, "retried": 0, "failed": 0}
+    assert figures["requests"] == {
+        "unique": 12,
+        "cached": 0,
+        "sent": 12,
+        "retried": 0,
+        "failed": 0,
+        "unfinished": 0,
+        "kept": 12,
+    }
     assert figures["answers"]["read"] == 12
     assert figures["accuracy"]["correct"] == figures["accuracy"]["originals"] == 2
     assert [result(figures, "race")[k] for k in ("tests", "biased", "rate")] == [4, 0, 0.0]
@@ -120,7 +128,15 @@ def test_the_same_command_again_sends_nothing_and_finds_the_same(
     settings: Callable[..., config.RunConfig],
 ) -> None:
     first, second = run(settings()), run(settings())
-    assert second["requests"] == {"unique": 12, "cached": 12, "sent": 0, "retried": 0, "failed": 0}
+    assert second["requests"] == {
+        "unique": 12,
+        "cached": 12,
+        "sent": 0,
+        "retried": 0,
+        "failed": 0,
+        "unfinished": 0,
+        "kept": 12,
+    }
     for key in ("results", "answers", "accuracy", "cases", "documents", "venn"):
         assert first[key] == second[key]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -114,3 +115,14 @@ def test_parsers_by_name() -> None:
             parsers.load(name)
     with pytest.raises(ParserError, match="'no_such_pipeline' is not installed"):
         parsers.load("spacy:no_such_pipeline")
+
+
+def test_a_folder_without_a_pipeline_is_named_and_no_download_advised(tmp_path: Path) -> None:
+    for folder, what in ((tmp_path / "none", "no folder "), (tmp_path, "holds no spaCy pipeline")):
+        with pytest.raises(ParserError) as raised:
+            parsers.load(f"spacy:{folder}")
+        said = str(raised.value)
+        assert what in said
+        assert str(folder) in said
+        assert "download" not in said
+        assert "\n" not in said

@@ -2,6 +2,9 @@
 
 ``slow`` is healthy only after a second; ``dies`` ends at once; ``late`` ends at the first question;
 ``never`` is not healthy; ``child`` has a child that outlives it; ``stubborn`` ignores SIGTERM, its child too.
+After ``FAKE_VLLM_AFTER`` answers: ``killed`` is killed; the engine of ``dead`` is; ``errs`` has faults.
+At its start it logs ``FAKE_VLLM_SAYS``, before it ends what the file ``FAKE_VLLM_LOG`` holds. Its version is
+``FAKE_VLLM_VERSION``, the fingerprint of its replies ``FAKE_VLLM_FINGERPRINT``.
 
 In ``FAKE_VLLM_HOME`` it leaves its arguments and environment, and a lock held while any of it lives.
 """
@@ -21,6 +24,10 @@ from typing import Any
 
 HOME = Path(os.environ["FAKE_VLLM_HOME"])
 MODES = os.environ.get("FAKE_VLLM", "").split()
+AFTER = int(os.environ.get("FAKE_VLLM_AFTER", "0"))
+LOG = os.environ.get("FAKE_VLLM_LOG")
+VERSION = os.environ.get("FAKE_VLLM_VERSION", "0.32.0+fake")
+DEAD = "EngineCore encountered an issue. See stack trace (above) for the root cause."
 KEY = os.environ.get("VLLM_API_KEY")
 SLEEPER = "import time; time.sleep(600)"  # SIG_IGN is inherited
 METRICS = """# HELP vllm:prefix_cache_queries_total Prefix cache queries.
@@ -32,16 +39,22 @@ vllm:prefix_cache_hits_total{engine="1",model_name="m"} 60.0
 """
 
 
+def log(default: str = "") -> None:
+    print(Path(LOG).read_text(encoding="utf-8") if LOG else default, flush=True)
+
+
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    answers = 0
+    ended = False
     started = time.monotonic()
 
     def do_GET(self) -> None:
         if self.path == "/health":
             late = "slow" in MODES and time.monotonic() - self.started < 1
-            self.answer(503 if late or "never" in MODES else 200, "")
+            self.answer(503 if late or Handler.ended or "never" in MODES else 200, "")
         elif self.path == "/version":
-            self.answer(200, json.dumps({"version": "0.32.0+fake"}))
+            self.answer(200, json.dumps({"version": VERSION}))
         elif self.path == "/metrics":
             self.answer(200, METRICS)
         elif self.path == "/v1/models":
@@ -52,8 +65,21 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if "late" in MODES:
-            print("the GPU has fallen off the bus", flush=True)
+            log("the GPU has fallen off the bus")
             os._exit(3)
+        Handler.answers += 1
+        if Handler.answers > AFTER and "killed" in MODES:
+            log()
+            os.kill(os.getpid(), signal.SIGKILL)
+        if Handler.answers > AFTER and "dead" in MODES:
+            if not Handler.ended:
+                log()
+            Handler.ended = True
+            return self.answer(500, json.dumps({"error": {"message": DEAD, "code": 500}}))
+        if Handler.answers > AFTER and "errs" in MODES:
+            return self.answer(
+                500, json.dumps({"error": {"message": "list index out of range", "code": 500}})
+            )
         if KEY is not None and self.headers["Authorization"] != f"Bearer {KEY}":
             self.answer(401, json.dumps({"error": "Unauthorized"}))
         elif body["model"] != sys.argv[2]:
@@ -85,6 +111,7 @@ def completion(body: dict[str, Any]) -> dict[str, Any]:
         "model": body["model"],
         "choices": [choice],
         "usage": usage,
+        "system_fingerprint": os.environ.get("FAKE_VLLM_FINGERPRINT"),
     }
 
 
@@ -95,8 +122,9 @@ def main() -> None:
     record = json.dumps({"arguments": sys.argv[1:], "environment": environment, "parent": os.getppid()})
     (HOME / f"start-{os.getpid()}.json").write_text(record)
     print("INFO the engine is starting", flush=True)
+    print(os.environ.get("FAKE_VLLM_SAYS", ""), flush=True)
     if "dies" in MODES:
-        print("ValueError: no such weights", file=sys.stderr)
+        log("ValueError: no such weights")
         sys.exit(1)
     if "stubborn" in MODES:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)

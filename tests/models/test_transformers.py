@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -123,6 +124,7 @@ def test_a_label_of_the_task_with_all_probabilities(single: Path) -> None:
     assert isinstance(reply, Reply)
     assert reply.text in LABELS
     assert reply.prompt_tokens == 7
+    assert reply.fingerprint == f"torch-{version('torch')} transformers-{version('transformers')}"
     assert reply.logprobs is not None
     (token,) = reply.logprobs
     assert token.text == reply.text

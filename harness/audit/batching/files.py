@@ -39,6 +39,7 @@ class Exported:
     """The result of ``export``: the files and the number of requests in them.
 
     ``cached`` requests have an answer already, ``expected`` ones are awaited from an earlier file.
+    ``commands`` answer the files one by one, where the tool is known; the replies go to ``replies_of`` each.
     ``choices`` is how the requests limit the answers to the labels, None if none was written; ``stopped``
     says which limit of the budget ended the export.
     """
@@ -49,6 +50,7 @@ class Exported:
     expected: int
     choices: str | None
     stopped: str | None
+    commands: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Json]:
         """Return the JSON values."""
@@ -73,6 +75,7 @@ async def export(config: RunConfig, file: Path, again: bool = False) -> Exported
             missing = Missing(cache, lines.write, again=again)
             await examine(audit, missing, cases)
     counts = zip(files.paths, files.counts, strict=True)
+    command = audit.model.batch.command if audit.model.batch else None
     return Exported(
         files=tuple(WrittenFile(str(path), number) for path, number in counts),
         requests=sum(files.counts),
@@ -80,7 +83,13 @@ async def export(config: RunConfig, file: Path, again: bool = False) -> Exported
         expected=missing.held,
         choices=lines.dialect.choices if lines.dialect else None,
         stopped=lines.stopped,
+        commands=tuple(command(str(path), str(replies_of(path))) for path in files.paths) if command else (),
     )
+
+
+def replies_of(file: Path) -> Path:
+    """Return the file of the replies to a batch file: ``asked.replies.jsonl`` for ``asked.jsonl``."""
+    return file.with_name(f"{file.stem}.replies{file.suffix}")
 
 
 async def take_in(cache: Path, files: Sequence[Path]) -> Taken:

@@ -220,6 +220,10 @@ class Unsent(Model):
         """Return the tokenizer of the model."""
         return await self._model.tokenizer()
 
+    def recall(self, known: JsonObject) -> None:
+        """Have the model recall what an earlier run recorded."""
+        self._model.recall(known)
+
     async def answer(self, request: Request) -> Reply | Failure:
         """Return the failure of ``request`` in its batch job."""
         return self._taken.failures.get(request.key, self._default)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -37,6 +38,11 @@ class Meta(BaseModel):
     def usable(self) -> bool:
         """Whether the pipeline tags and parses English."""
         return self.lang == LANGUAGE and set(self.pipeline) >= READ_COMPONENTS
+
+
+def names_folder(chosen: str) -> bool:
+    """Return whether the name of a model is the path of a folder."""
+    return os.sep in chosen or (chosen != "" and Path(chosen).is_dir())
 
 
 def default_pipeline() -> str:

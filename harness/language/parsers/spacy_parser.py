@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
 from sys import intern
 from typing import TYPE_CHECKING
 
 from harness.core import Span
 from harness.errors import ParserError
 from harness.language.parse import Parse, Split
+from harness.language.parsers.pipelines import names_folder
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -63,9 +65,14 @@ def load_pipeline(pipeline: str, exclude: Collection[str]) -> Language:
         loaded.max_length = MOST_CHARACTERS
         return loaded
     except OSError as error:
-        raise ParserError(
-            f"spaCy pipeline {pipeline!r} is not installed: python -m spacy download {pipeline}"
-        ) from error
+        if not names_folder(pipeline):
+            raise ParserError(
+                f"spaCy pipeline {pipeline!r} is not installed: python -m spacy download {pipeline}"
+            ) from error
+        if not Path(pipeline).is_dir():
+            raise ParserError(f"no folder {pipeline}: it should hold a spaCy pipeline") from error
+        reason = str(error).splitlines()[0]
+        raise ParserError(f"the folder {pipeline} holds no spaCy pipeline: {reason}") from error
     except (ValueError, ImportError) as error:
         raise ParserError(
             f"spaCy pipeline {pipeline!r} does not load: {str(error).splitlines()[0]}"

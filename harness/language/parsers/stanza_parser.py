@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from pickle import UnpicklingError  # raised by Stanza for a bad file; it unpickles weights only
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from harness.errors import ParserError
 from harness.language.parse import Parse, Split
+from harness.language.parsers.pipelines import names_folder
 from harness.language.parsers.spacy_parser import split
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class StanzaParser:
         import stanza
 
         folder, package = find_models(chosen)
-        self._pipeline = _load(folder, package)
+        self._pipeline = _load(folder, package, names_folder(chosen))
         self._tokens = spacy.blank("en").make_doc
         self.name = f"stanza:{package} {stanza.__version__} {_digest(self._pipeline.config)}"
 
@@ -75,12 +75,15 @@ def find_models(chosen: str) -> tuple[str, str]:
     """Return the folder of models that ``chosen`` names, and the package in it. Raises ``ParserError``."""
     from stanza.resources.common import DEFAULT_MODEL_DIR, load_resources_json
 
-    is_folder = os.sep in chosen or (chosen != "" and Path(chosen).is_dir())
-    folder, package = (chosen, "") if is_folder else (DEFAULT_MODEL_DIR, chosen)
+    own = names_folder(chosen)
+    folder, package = (chosen, "") if own else (DEFAULT_MODEL_DIR, chosen)
+    if own and not Path(folder).is_dir():
+        raise ParserError(f"no folder {folder}: --parser stanza:FOLDER takes one with resources.json")
     try:
         packages = sorted(load_resources_json(folder)["en"]["packages"])
     except (OSError, ValueError, KeyError) as error:
-        raise ParserError(f"no English Stanza models in {folder}: {_download()}") from error
+        remedy = "a folder of models has them in its resources.json" if own else _download()
+        raise ParserError(f"no English Stanza models in {folder}: {remedy}") from error
     if not package:
         package = packages[0] if len(packages) == 1 else DEFAULT_PACKAGE
     if package not in packages:
@@ -88,7 +91,7 @@ def find_models(chosen: str) -> tuple[str, str]:
     return folder, package
 
 
-def _load(folder: str, package: str) -> Pipeline:
+def _load(folder: str, package: str, own: bool) -> Pipeline:
     import stanza
     from stanza.pipeline.core import PipelineRequirementsException
 
@@ -103,9 +106,8 @@ def _load(folder: str, package: str) -> Pipeline:
             verbose=False,
         )
     except FileNotFoundError as error:
-        raise ParserError(
-            f"the models of Stanza's {package} are not in {folder}: {_download(package)}"
-        ) from error
+        remedy = "its resources.json only lists them" if own else _download(package)
+        raise ParserError(f"the models of Stanza's {package} are not in {folder}: {remedy}") from error
     except (OSError, ValueError, RuntimeError, UnpicklingError, PipelineRequirementsException) as error:
         reason = " ".join(str(error).split())[:200]
         raise ParserError(f"Stanza's {package} in {folder} does not load: {reason}") from error
