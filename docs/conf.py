@@ -1,4 +1,4 @@
-"""The site: ``sphinx-build --fail-on-warning --keep-going docs site``, from the root, with the extra ``docs``.
+"""The site: ``sphinx-build --fail-on-warning --keep-going docs site``, at the root, with the extra ``docs``.
 
 The pages are plain Markdown that reads well in a repository, too. So the order of the pages is not in
 directives, but in the map of ``index.md``: each of its headings with a list of links is a part of the menu.
@@ -22,7 +22,7 @@ exclude_patterns = ["generate.py"]
 myst_heading_anchors = 4
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
-autodoc_type_aliases = {name: name for name in ("Json", "JsonObject", "Role", "Span", "Status", "Unread")}
+autodoc_type_aliases = {name: name for name in ("JsonObject", "Role", "Span", "Status", "Unread")}
 
 html_theme = "furo"
 html_copy_source = False
