@@ -29,14 +29,14 @@ html_copy_source = False
 html_show_copyright = False
 
 PART = re.compile(r"^## (?P<title>.+)\n(?P<body>(?:(?!^## ).*\n)*)", re.MULTILINE)
-PAGE = re.compile(r"\]\(([\w-]+)\.md\)")
+PAGE = re.compile(r"^- \[(?P<title>[^\]]+)\]\((?P<page>[\w-]+)\.md\)", re.MULTILINE)
 
 
 def menu(text: str) -> str:
     """Return the menu that the map in ``text`` describes: a hidden table of contents for each part."""
     tables = []
     for part in PART.finditer(text):
-        pages = "\n".join(dict.fromkeys(PAGE.findall(part["body"])))
+        pages = "\n".join(f"{page['title']} <{page['page']}>" for page in PAGE.finditer(part["body"]))
         tables.append(f"```{{toctree}}\n:hidden:\n:caption: {part['title']}\n\n{pages}\n```\n")
     return "\n".join(tables)
 
