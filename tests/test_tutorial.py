@@ -85,7 +85,7 @@ def environment(home: Path) -> dict[str, str]:
 
 
 def on_one_core() -> None:
-    """Stay on one core: the embedded model's threads wait by spinning, which is slow beside other processes."""
+    """Stay on one core: the embedded model's threads wait by spinning, slow beside other processes."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-1:])
 
