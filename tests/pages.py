@@ -10,7 +10,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md")))
+PAGES = tuple(
+    page
+    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md")))
+    if page.is_file()
+)
 
 SHELL = ("sh", "console")
 PROGRAMS = ("hinter", "pip", "python", "vllm")

@@ -34,7 +34,7 @@ FILES: Mapping[str, str] = {
     "complaints.csv": "body,urgency\n" + "".join(f"{text},low\n" for text in TEXTS),
     "sentences.csv": "text,label\n"
     + "".join(f"{text},{LABELLED[n % 3]}\n" for n, text in enumerate(SENTENCES)),
-    "my_module.py": "def my_function(text):\n    return 'Negative' if 'woman' in text else 'Positive'\n",
+    "my_module.py": "def my_function(text):\n    return 'Negative' if 'she' in text else 'Positive'\n",
 }
 LABELS = ("Positive", "Spam", "Billing", "low")
 """What the server answers: the first of these that the question names, else a number."""
@@ -168,7 +168,9 @@ def configuration(command: Sequence[str], place: Path) -> dict[str, Any]:
 
 
 def flip(place: Path) -> str:
-    return called(place, "flips", "runs/reviews", "--json").stdout.split('"case": "')[1].split('"')[0]
+    """Return the first flip of the finished run."""
+    first = called(place, "flips", "runs/reviews", "--json").stdout.splitlines()[0]
+    return str(json.loads(first)["case"])
 
 
 def parse(words: Sequence[str]) -> None:
