@@ -1,4 +1,4 @@
-"""The errors of the harness or its user. What a *model* does wrong is recorded as data, not raised.
+"""The errors of the harness or its user. What a *model* does wrong is recorded as data, not raised::
 
     HarnessError                exit code 2, one line on standard error
     ├── ConfigError             a configuration or an option

@@ -7,21 +7,18 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
+from harness import config, registry
+from harness.config import RunConfig
 from harness.suites import lexicon
 from tests.packages import install
+from tests.pages import DOCS, PAGES, blocks
 
-DOCS = Path(__file__).parents[1] / "docs"
-FENCE = re.compile(r"```(?P<language>\w+)\n(?P<code>.*?)```", re.DOTALL)
-
-
-def blocks(page: str, language: str) -> list[str]:
-    """The fenced blocks of a page that are in ``language``, in order."""
-    text = (DOCS / page).read_text(encoding="utf-8")
-    return [block["code"] for block in FENCE.finditer(text) if block["language"] == language]
+EXTENDING, LEXICONS = DOCS / "extending.md", DOCS / "lexicons.md"
 
 
 @pytest.fixture
@@ -31,11 +28,9 @@ def place(tmp_path: Path) -> Path:
         "text,label\nA great film.,Positive\nA sad film.,Negative\n", encoding="utf-8"
     )
     (tmp_path / "packages").mkdir()
-    for code, point in zip(
-        blocks("extending.md", "python")[1:], ("suites:typos", "models:echo"), strict=True
-    ):
-        name = code.split("\n")[0].removeprefix("# ").removesuffix(".py")
-        install(tmp_path / "packages", name, code, {f"harness.{point}": point.partition("s:")[0]})
+    for block, point in zip(blocks(EXTENDING, "python")[1:], ("suites:typos", "models:echo"), strict=True):
+        name = str(block.file).removesuffix(".py")
+        install(tmp_path / "packages", name, block.code, {f"harness.{point}": point.partition("s:")[0]})
     return tmp_path
 
 
@@ -80,16 +75,14 @@ def test_they_take_their_sections_of_a_configuration(place: Path) -> None:
 
 
 def test_both_packages_are_at_most_60_lines_together() -> None:
-    written = [
-        line for code in blocks("extending.md", "python")[1:] for line in code.splitlines() if line.strip()
-    ]
+    packages = blocks(EXTENDING, "python")[1:]
+    written = [line for block in packages for line in block.code.splitlines() if line.strip()]
     assert len(written) <= 60
 
 
 def test_the_task_of_the_page_runs_as_a_file(place: Path) -> None:
-    task, prompt = blocks("extending.md", "python")[0], blocks("extending.md", "toml")[0]
-    (place / "spam.py").write_text(task, encoding="utf-8")
-    (place / "spam.toml").write_text(prompt, encoding="utf-8")
+    for block in (blocks(EXTENDING, "python")[0], blocks(EXTENDING, "toml")[0]):
+        (place / str(block.file)).write_text(block.code, encoding="utf-8")
     (place / "mail.csv").write_text("text,label\nThe old man won.,Spam\n", encoding="utf-8")
     done = hinter(place, "tasks", "./spam.py", "--data", "mail.csv")
     assert done.returncode == 0, done.stderr
@@ -97,14 +90,14 @@ def test_the_task_of_the_page_runs_as_a_file(place: Path) -> None:
 
 
 def test_the_lexicon_of_the_page_loads() -> None:
-    (example,) = (block for block in blocks("lexicons.md", "toml") if "attribute.politics" in block)
-    politics = lexicon.parse(example).attributes["politics"]
+    (example,) = (block for block in blocks(LEXICONS, "toml") if block.file == "politics.toml")
+    politics = lexicon.parse(example.code).attributes["politics"]
     assert "Labour voter" in politics.targets["Tory voter"]
     assert "conservatives" not in politics.targets["liberal"]
 
 
 def test_the_page_names_every_bundled_attribute_with_its_words() -> None:
-    page = (DOCS / "lexicons.md").read_text(encoding="utf-8")
+    page = LEXICONS.read_text(encoding="utf-8")
     for attribute in lexicon.load().attributes.values():
         assert re.search(rf"\| `{attribute.name}` \|.*\| {len(attribute.words)} \|", page), attribute.name
 
@@ -119,6 +112,18 @@ def test_the_reference_is_what_the_code_gives() -> None:
 
 
 def test_links_between_pages_lead_somewhere() -> None:
-    for page in [*DOCS.glob("*.md"), DOCS.parent / "README.md"]:
+    for page in PAGES:
         for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_parts_of_configurations_are_accepted(tmp_path: Path) -> None:
+    keys = {*RunConfig.model_fields, *registry.suites()}
+    parts = [block.code for page in PAGES for block in blocks(page, "toml")]
+    accepted = 0
+    for code in parts:
+        if set(tomllib.loads(code)) <= keys:
+            (tmp_path / "part.toml").write_text(code, encoding="utf-8")
+            config.load(tmp_path / "part.toml")
+            accepted += 1
+    assert accepted >= 4
