@@ -352,7 +352,7 @@ def test_an_interrupted_command_ends_with_the_chunks_in_hand(place: Path, worker
         command.send_signal(signal.SIGINT)
         _, said = command.communicate(timeout=60)
     assert command.returncode == 130
-    assert said.splitlines() == [
+    assert [line for line in said.splitlines() if not line.startswith("texts ")] == [
         "hinter: stopping; everything generated so far is saved (Ctrl-C again to quit at once)",
         "hinter: interrupted",
     ]
