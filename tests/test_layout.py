@@ -73,7 +73,7 @@ FLOORS = (
     ("audit.checking", "audit.pipeline"),
     # What is asked of a finished run, and the ways in.
     ("studies",),
-    ("view",),
+    ("pytest_plugin", "view"),
     ("cli",),
     ("__main__",),
 )

@@ -131,7 +131,8 @@ def make(options: InspectOptions, kit: ModelKit) -> Model:
     except ImportError as error:
         raise ModelError(f"inspect:{name} needs inspect_ai: pip install 'hinter-harness[inspect]'") from error
     try:
-        provider = get_model(name, memoize=False, **dict(options.args))
+        arguments: dict[str, Any] = dict(options.args)
+        provider = get_model(name, memoize=False, **arguments)
     except Exception as error:  # no such provider, no key, a package that is missing
         raise ModelError(f"inspect:{name}: {redacted(str(error)).strip().splitlines()[0]}") from error
     keep_secret(provider.api.api_key or "")
