@@ -103,7 +103,7 @@ def _method(summary: Summary, identity: JsonObject) -> list[tuple[str, Cell]]:
         ("second parser", summary.second_parser),
         ("control mutants", None if control is None else control.tests),
         ("examples in the prompt", _written(identity.get("shots"))),
-        ("originals asked again, to measure noise", summary.noise and summary.noise.repeats or None),
+        ("originals asked again, to measure noise", (summary.noise and summary.noise.repeats) or None),
         ("flips asked again, to confirm them", _written(identity.get("confirm")) or None),
         ("seed", _written(identity.get("seed"))),
         ("status of the run", summary.status),
