@@ -1,10 +1,11 @@
-"""Write the page that the code dictates, docs/reference.md: ``python docs/generate.py``, from the root.
+"""Write what the code dictates, reference.md and config.schema.json: ``python docs/generate.py``.
 
-``tests/test_docs.py`` fails where a page is not what this gives.
+``tests/test_docs.py`` fails where a file is not what this gives.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import NoneType, UnionType
@@ -15,7 +16,9 @@ from pydantic.fields import FieldInfo
 
 from harness import registry
 from harness.columns import COLUMNS
-from harness.config import RunConfig
+from harness.config import OF_MODEL, OF_SUITE, RunConfig
+from harness.core import Json
+from harness.report.schema import DIALECT
 from harness.settings import (
     BudgetLimits,
     Documents,
@@ -68,6 +71,31 @@ def reference() -> str:
     for name, file in FILES.items():
         parts += list(columns(name, file))
     return "\n".join(parts)
+
+
+def config_schema() -> str:
+    """Return the JSON Schema of a configuration, as editors of TOML take it, with all suites and models."""
+    named: dict[str, type[BaseModel]] = {"": RunConfig, "model": ModelSettings}
+    named |= {name: registry.suite_plugin(name).options for name in registry.suites()}
+    named |= {f"model.{kind}": registry.model_plugin(kind).options for kind in registry.model_kinds()}
+    definitions: dict[str, Json] = {}
+    tables: dict[str, dict[str, Json]] = {}
+    for name, options in named.items():
+        table = options.model_json_schema(ref_template="#/$defs/{model}")
+        definitions |= table.pop("$defs", {})
+        tables[name] = {key: value for key, value in table.items() if key != "title"}
+    properties, of_model = tables[""]["properties"], tables["model"]["properties"]
+    assert isinstance(properties, dict)
+    assert isinstance(of_model, dict)
+    for key in (OF_SUITE, OF_MODEL):
+        del properties[key]
+    del tables[""]["required"]
+    properties |= {name: tables[name] for name in registry.suites()} | {"model": tables["model"]}
+    of_model |= {kind: tables[f"model.{kind}"] for kind in registry.model_kinds()}
+    for own in ("ModelSettings", "Options"):
+        del definitions[own]
+    about: dict[str, Json] = {"$schema": DIALECT, "title": "A configuration of hinter run"}
+    return json.dumps({**about, **tables[""], "$defs": definitions}, indent=1, ensure_ascii=False) + "\n"
 
 
 def section(name: str, about: str, options: type[BaseModel]) -> Iterator[str]:
@@ -157,3 +185,4 @@ def written(value: object) -> str:
 
 if __name__ == "__main__":
     (HERE / "reference.md").write_text(reference(), encoding="utf-8")
+    (HERE / "config.schema.json").write_text(config_schema(), encoding="utf-8")

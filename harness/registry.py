@@ -42,7 +42,7 @@ BUILT_IN: Mapping[str, tuple[str, ...]] = {
         *("winogender", "anger", "fear", "joy", "sadness", "valence"),
     ),
     SUITE_GROUP: ("hinter", "biasfinder", "eec", "mtnlp", "linguistic", "checklist"),
-    MODEL_GROUP: ("local", "vllm", "transformers", "python", "openai"),
+    MODEL_GROUP: ("local", "vllm", "transformers", "python", "inspect", "openai"),
 }
 TARGETS = {
     TASK_GROUP: "harness.tasks.{}:task",

@@ -53,6 +53,9 @@ NOT_HERE: Mapping[str, str] = {
     r"hinter generate .*--engine ray.*": "needs Ray: tests/audit/test_generation.py",
     r"hinter fluency .*": "needs a model that scores texts: tests/studies/test_fluency.py",
     r"hinter review .*": "people fill in the sheet in between: tests/studies/test_review.py",
+    r"hinter view.*": "serves until Ctrl-C: tests/view/test_view.py",
+    r"hinter run .*inspect:.*": "needs an extra and an account: tests/models/test_inspect.py",
+    r"docker .*": "needs Docker",
     r"hinter run .*(--suite typos|echo:loud).*": "needs the page's packages: tests/test_docs.py",
 }
 UNKNOWN_HERE = r"hinter run .*(--suite typos|echo:loud).*"

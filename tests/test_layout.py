@@ -70,9 +70,10 @@ FLOORS = (
     ("audit.assembly", "audit.asking"),
     ("audit", "audit.adaptive", "audit.examination", "audit.generation", "audit.planning"),
     ("audit.batching", "audit.generation_ray"),
-    ("audit.pipeline",),
+    ("audit.checking", "audit.pipeline"),
     # What is asked of a finished run, and the ways in.
     ("studies",),
+    ("pytest_plugin", "view"),
     ("cli",),
     ("__main__",),
 )

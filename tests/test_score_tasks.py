@@ -13,7 +13,7 @@ import pytest
 
 from harness import config, registry
 from harness.answering.numbers import RatingReader
-from harness.audit import assembly, pipeline
+from harness.audit import assembly, checking, pipeline
 from harness.core import DocumentOptions, Reply, Token
 from harness.errors import ConfigError, ModelError, TaskError
 
@@ -216,4 +216,4 @@ def test_the_suites_texts_take_no_data(settings: Callable[..., config.RunConfig]
     with pytest.raises(ConfigError, match="makes its own texts"):
         run(settings(documents__path=str(tmp_path / "corpus.toml")))
     with pytest.raises(ConfigError, match="makes its own texts: check one of yours with another"):
-        asyncio.run(pipeline.check(settings(), "A text of mine."))
+        asyncio.run(checking.check(settings(), "A text of mine."))

@@ -25,12 +25,12 @@ from harness.audit.assembly import Audit, assemble
 from harness.audit.batching.run import answered, outstanding
 from harness.audit.examination import Examiner
 from harness.config import RunConfig
-from harness.core import Case, Document, Examined, Json, JsonObject, Outcome, Verdict
-from harness.errors import BudgetSpent, ConfigError, EndpointError, RunError
+from harness.core import Case, Examined, Json, JsonObject
+from harness.errors import BudgetSpent, EndpointError, RunError
 from harness.folder import DERIVED, RunFolder
 from harness.interruption import in_thread
 from harness.models import tokens
-from harness.plugins import Controls, Nouns
+from harness.plugins import Nouns
 from harness.progress import Progress, unwatched
 from harness.report import figures, html, junit
 from harness.report import summary as summaries
@@ -67,20 +67,6 @@ class RunState:
     def tell(self, note: str) -> None:
         """Note what is happening before there is anything to count."""
         self.note = note
-
-
-@dataclass(frozen=True)
-class Checked:
-    """The cases of one text, including discarded ones, with their outcomes and verdicts by case id."""
-
-    cases: list[Case]
-    outcomes: dict[str, Outcome]
-    verdicts: dict[str, Verdict]
-
-    def add(self, group: Examined) -> None:
-        """Add the outcomes and verdicts of one group."""
-        self.outcomes.update(group.outcomes)
-        self.verdicts.update({verdict.case: verdict for verdict in (*group.verdicts, *group.discarded)})
 
 
 @dataclass(frozen=True)
@@ -300,23 +286,6 @@ async def _generated(audit: Audit, watch: Progress, engine: generation.Engine) -
     with run_log.logged(audit.folder.path, audit.about, audit.notes) as journal:
         await in_thread(lambda: engine(audit, audit.folder, audit.config.workers, watch))
         journal.line("ended: all cases are made")
-
-
-async def check(config: RunConfig, text: str) -> Checked:
-    """Ask about one text and all its mutants. Raises ``HarnessError``."""
-    audit = await in_thread(lambda: assemble(config.model_copy(update={"control": Controls(share=0)})))
-    if audit.suite.makes_texts:
-        raise ConfigError(f"suite {audit.suite.name!r} makes its own texts: check one of yours with another")
-    cases = list(audit.suite.cases(iter([Document("text", text)])))
-    checked = Checked(cases, {}, {})
-    try:
-        async with ResponseCache(audit.cache) as cache, audit.runner(cache) as runner:
-            examiner = Examiner(audit, runner)
-            for group in filter(None, asking.groups(cases, audit.suite.include_discarded)):
-                checked.add(await examiner.examine(group))
-    finally:
-        await audit.model.close()
-    return checked
 
 
 def _conclude(audit: Audit, folder: RunFolder, progress: RunState, status: Ending, seconds: float) -> Summary:

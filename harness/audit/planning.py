@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 
 from harness.answering.cache import ResponseCache
 from harness.audit import asking
-from harness.audit.assembly import assemble
+from harness.audit.assembly import Audit, assemble
 from harness.config import RunConfig
 from harness.core import Case, Json
 from harness.estimates import likely_answer
 from harness.interruption import in_thread
 from harness.models import tokens
+from harness.models.tokens import TokenCounter
 from harness.plugins import Nouns
 
 
@@ -34,6 +35,50 @@ class Tally:
             self.valid += case.valid and mutant
             self.controls += case.role == "control"
             yield case
+
+
+class Needs:
+    """What asking about groups of cases takes: distinct requests, those in the cache, tokens, cost."""
+
+    def __init__(self, audit: Audit, counter: TokenCounter) -> None:
+        self.unique = self.cached = 0
+        self.tokens_by = counter.how
+        self._audit = audit
+        self._counter = counter
+        self._prompt = 0.0
+
+    async def add(self, group: Sequence[Case], cache: ResponseCache) -> None:
+        """Count the requests of ``group``, which ``cache`` may answer."""
+        planner, repeats = self._audit.planner, self._audit.config.repeats
+        requests = {r.key: r for r in asking.requests(group, planner, repeats)}
+        cached_replies, fresh = await cache.look_up(list(requests))
+        self.unique += len(fresh)
+        self.cached += len(fresh & cached_replies.keys())
+        for key in requests:
+            if key in fresh and key not in cached_replies:
+                self._prompt += await self._counter.tokens(requests[key])
+        self.tokens_by = self._counter.how
+
+    @property
+    def to_send(self) -> int:
+        """The number of requests that the cache does not answer."""
+        return self.unique - self.cached
+
+    @property
+    def prompt_tokens(self) -> int:
+        """The tokens of the prompts to send."""
+        return round(self._prompt)
+
+    @property
+    def completion_tokens(self) -> int:
+        """The tokens that the answers will likely have."""
+        return self.to_send * likely_answer(self._audit.task.labels)
+
+    @property
+    def cost_usd(self) -> float | None:
+        """The cost of what is to send; None if the prices are not known."""
+        prices = self._audit.prices
+        return prices.of(self.prompt_tokens, self.completion_tokens) if prices else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,21 +116,12 @@ async def plan(config: RunConfig) -> Plan:
     Raises ``HarnessError``.
     """
     audit = await in_thread(lambda: assemble(config))
-    counter = await tokens.counter(audit.model)
-    tally, unique, cached, prompt = Tally(), 0, 0, 0.0
+    needs, tally = Needs(audit, await tokens.counter(audit.model)), Tally()
     async with ResponseCache(audit.cache) as cache:
         cases = tally.passing(audit.suite.cases(audit.documents()))
         groups = asking.groups(cases, audit.suite.include_discarded)
         while (group := await asking.next_group(groups)) is not None:
-            requests = {r.key: r for r in asking.requests(group, audit.planner, config.repeats)}
-            cached_replies, fresh = await cache.look_up(list(requests))
-            unique += len(fresh)
-            cached += len(fresh & cached_replies.keys())
-            for key in requests:
-                if key in fresh and key not in cached_replies:
-                    prompt += await counter.tokens(requests[key])
-    to_send, prompt_tokens = unique - cached, round(prompt)
-    completion = to_send * likely_answer(audit.task.labels)
+            await needs.add(group, cache)
     return Plan(
         task=audit.task.name,
         suite=audit.suite.name,
@@ -96,11 +132,11 @@ async def plan(config: RunConfig) -> Plan:
         generated=tally.generated,
         valid=tally.valid,
         controls=tally.controls,
-        unique=unique,
-        cached=cached,
-        to_send=to_send,
-        prompt_tokens=prompt_tokens,
-        completion_tokens=completion,
-        tokens_by=counter.how,
-        cost_usd=audit.prices.of(prompt_tokens, completion) if audit.prices else None,
+        unique=needs.unique,
+        cached=needs.cached,
+        to_send=needs.to_send,
+        prompt_tokens=needs.prompt_tokens,
+        completion_tokens=needs.completion_tokens,
+        tokens_by=needs.tokens_by,
+        cost_usd=needs.cost_usd,
     )

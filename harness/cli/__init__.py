@@ -18,6 +18,7 @@ COMMANDS = {
     "check": "Show every version of one text and its answer, side by side.",
     "report": "Render the report of a run again.",
     "flips": "Print all flips of a run, with both texts and both answers.",
+    "view": "Show runs on a local web page: reports, comparisons, one text tried live.",
     "explain": "Explain which words make the answers of a run change.",
     "compare": "Compare two or more runs, or score files, side by side.",
     "fluency": "Measure how fluent the originals and mutants of a run are.",

@@ -16,7 +16,8 @@ import click
     type=click.Choice(["html", "md", "json"]),
     default="html",
     show_default=True,
-    help="html: rewrite report.html and junit.xml; md: print the report; json: print summary.json.",
+    help="html: rewrite report.html and junit.xml; md: print the report with its evidence (method, data,"
+    " limits, versions, hashes); json: print summary.json.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Rewrite the pages and print summary.json.")
 def command(run: Path, form: str, as_json: bool) -> None:
@@ -27,13 +28,14 @@ def command(run: Path, form: str, as_json: bool) -> None:
     """
     from harness.audit import pipeline
     from harness.folder import RunFolder
-    from harness.report import fluency, markdown, terminal
+    from harness.report import evidence, fluency, markdown, terminal
     from harness.report import summary as summaries
 
     folder = RunFolder.ended(run)
     summary = summaries.read(folder.summary)
     if form == "md":
-        click.echo(markdown.render(summary, fluency.sections(folder.path)), nl=False)
+        measured = [*fluency.sections(folder.path), *evidence.sections(folder, summary)]
+        click.echo(markdown.render(summary, measured), nl=False)
     elif form == "html":
         pipeline.render(folder, summary)
         terminal.show(summary, folder.path, stderr=as_json)

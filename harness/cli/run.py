@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from harness.cli.options import ONLY_RUN, Configured, configuration
 from harness.cli.output import say
-from harness.settings import RATE, limits
+from harness.errors import RunError
+from harness.settings import limits
 
 if TYPE_CHECKING:
     from harness.audit.pipeline import Finished
@@ -29,12 +30,18 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Print summary.json on standard output, all else on standard error.",
 )
+@click.option(
+    "--summary-md",
+    type=click.Path(path_type=Path),
+    help="Append the report as Markdown to this file, such as $GITHUB_STEP_SUMMARY.",
+)
 @click.option("--quiet", is_flag=True, help="Show neither progress nor tables.")
 def command(
     config_file: str | None,
     overwrite: bool,
     buy_again: bool,
     as_json: bool,
+    summary_md: Path | None,
     quiet: bool,
     **options: object,
 ) -> int:
@@ -48,7 +55,8 @@ def command(
     3 partial run, or too few answers to decide the gate or any test; 70 internal error; 130 interrupted.
     """
     from harness.cli import execution
-    from harness.report import incomplete, terminal
+    from harness.folder import RunFolder
+    from harness.report import gate, incomplete, terminal
 
     config = configuration(config_file, options)
     finished = execution.audit(config, overwrite, quiet, buy_again)
@@ -56,22 +64,20 @@ def command(
         terminal.show(finished.summary, finished.folder, stderr=as_json)
     if as_json:
         click.echo(json.dumps(finished.summary.to_json(), indent=1, ensure_ascii=False))
-    return _gate(finished, limits(config.fail_above))
+    if summary_md is not None:
+        _append(summary_md, finished)
+    gated = gate.gated(RunFolder(finished.folder), finished.summary, limits(config.fail_above))
+    for line in gated.lines:
+        say(f"hinter: {line}", err=True)
+    return gated.code
 
 
-def _gate(finished: Finished, limited: Mapping[str, float]) -> int:
-    """Return the exit code; if it is not 0, print the reason on standard error."""
-    from harness.folder import RunFolder
-    from harness.report import figures, gate, wording
+def _append(path: Path, finished: Finished) -> None:
+    """Append the report to a file that others write to as well, as jobs of GitHub Actions do."""
+    from harness.report import markdown
 
-    summary = finished.summary
-    gated = gate.gate(summary.results, limited[RATE]) if RATE in limited else None
-    others = [gate.claims(summary, figure, limit) for figure, limit in limited.items() if figure != RATE]
-    reason = wording.commonest(summary.answers)
-    answers = RunFolder(finished.folder).scan("answers")
-    first = None if reason is None else figures.first_reply(answers, reason)
-    code = gate.exit_code(summary, gated, others)
-    if code != gate.INTERRUPTED:
-        for line in gate.lines(summary, gated, first, others):
-            say(f"hinter: {line}", err=True)
-    return code
+    try:
+        with path.open("a", encoding="utf-8") as file:
+            file.write(markdown.render(finished.summary))
+    except OSError as error:
+        raise RunError(f"--summary-md {path}: {error.strerror or error}") from error

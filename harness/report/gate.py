@@ -11,15 +11,17 @@ provided that at least ``GATE_DECIDED`` of the row's tests are decided.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from harness.disclosure import visible
+from harness.folder import RunFolder
 from harness.numerals import chance
-from harness.report import wording
+from harness.report import figures, wording
 from harness.report.finding import ALPHA, sure
 from harness.report.summary import ResultRow, Summary
+from harness.settings import RATE
 
 GATE_DECIDED = 0.8
 """The minimum share of a row's tests that must be decided for its observed rate to count."""
@@ -27,6 +29,26 @@ CROSSED, PARTIAL, INTERRUPTED = 1, 3, 130
 SHOWN_CHARACTERS = 80
 
 Decision = Literal["crossed", "passed", "undecided"]
+
+
+@dataclass(frozen=True, slots=True)
+class Gated:
+    """What gates say of a run: the exit code, and the reason in lines where it is not 0."""
+
+    code: int
+    lines: Sequence[str]
+
+
+def gated(folder: RunFolder, summary: Summary, limited: Mapping[str, float]) -> Gated:
+    """Decide the gates of ``limited``, limits by figure, of the run in ``folder``."""
+    rates = gate(summary.results, limited[RATE]) if RATE in limited else None
+    others = [claims(summary, figure, limit) for figure, limit in limited.items() if figure != RATE]
+    code = exit_code(summary, rates, others)
+    if code == INTERRUPTED:
+        return Gated(code, ())
+    reason = wording.commonest(summary.answers)
+    first = None if reason is None else figures.first_reply(folder.scan("answers"), reason)
+    return Gated(code, lines(summary, rates, first, others))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from harness.disclosure import visible
 from harness.report import groups, incomplete, orders, results, serving, wording
 from harness.report.cells import written
 from harness.report.summary import Summary
-from harness.sections import Section, Table
+from harness.sections import Cell, Estimate, Section, Table, Worded
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|#~])")
 
@@ -61,12 +61,18 @@ def table(source: Table) -> str:
         escaped(head.name) + (f" ({notes.index(head.note) + 1})" if head.note else "")
         for head in source.heads
     ]
-    rules = ["---", *("---:" for _ in names[1:])]
+    columns = list(zip(*source.rows, strict=True)) or [()] * len(names)
+    rules = ["---", *("---:" if all(map(_figure, column)) else "---" for column in columns[1:])]
     rows = [[escaped(written(cell)) for cell in row] for row in source.rows]
     lines = [f"| {' | '.join(cells)} |" for cells in (names, rules, *rows)]
     if notes:
         lines += ["", *(f"{number}. {escaped(note)}" for number, note in enumerate(notes, 1))]
     return "\n".join(lines)
+
+
+def _figure(cell: Cell) -> bool:
+    """Return whether a cell has a figure, or nothing, so that its column may be aligned to the right."""
+    return cell in (None, "") or isinstance(cell, int | float | Estimate | Worded)
 
 
 def escaped(text: str) -> str:

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness import config
-from harness.audit import asking, pipeline, planning
+from harness.audit import asking, checking, pipeline, planning
 from harness.audit.batching import files as batching
 from harness.core import DUPLICATE, Case
 from tests.batch_server import BatchServer, Line, reply, serve_batches
@@ -177,8 +177,8 @@ def test_a_batch_file_holds_what_a_run_sends_and_a_batch_run_completes(
 
 def test_a_text_that_is_checked_shows_what_was_discarded_too(star: Settings) -> None:
     text = "A black actor bored us."
-    plain = asyncio.run(pipeline.check(star(), text))
-    every = asyncio.run(pipeline.check(star(**{"hinter.include_discarded": True}), text))
+    plain = asyncio.run(checking.check(star(), text))
+    every = asyncio.run(checking.check(star(**{"hinter.include_discarded": True}), text))
     discarded = {case.id for case in plain.cases if case.reason not in (None, DUPLICATE)}
     assert discarded
     assert every.outcomes.keys() - plain.outcomes.keys() == discarded

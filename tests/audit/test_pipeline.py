@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 import harness
 from harness import config
-from harness.audit import assembly, pipeline, planning
+from harness.audit import assembly, checking, pipeline, planning
 from harness.cli import app
 from harness.columns import schema
 from harness.errors import ConfigError, EndpointError, RunError
@@ -288,7 +288,7 @@ def test_generate_then_run_goes_on_from_its_cases(
 
 
 def test_check_gives_every_version_of_one_text(settings: Callable[..., config.RunConfig]) -> None:
-    checked = asyncio.run(pipeline.check(settings(), "The black man was kind."))
+    checked = asyncio.run(checking.check(settings(), "The black man was kind."))
     assert [case.role for case in checked.cases].count("intersectional") == 2
     hidden = [v.case for v in checked.verdicts.values() if v.hidden == "yes"]
     assert [c.text for c in checked.cases if c.id in hidden] == ["The Asian woman was kind."]

@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 
 from harness.cli import compare, run
 from harness.errors import DocumentError, RunError
+from harness.studies import comparing
 from harness.suites.eec.corpus import load, sentences
 
 MODELS = """
@@ -197,5 +198,5 @@ def test_what_cannot_be_compared_is_said(audit: Callable[..., None], work: Path)
 
 
 def test_runs_that_end_alike_are_told_apart() -> None:
-    assert compare.names([Path("a/run"), Path("b/run")]) == ["a/run", "b/run"]
-    assert compare.names([Path("a/one"), Path("b/two")]) == ["one", "two"]
+    assert comparing.names([Path("a/run"), Path("b/run")]) == ["a/run", "b/run"]
+    assert comparing.names([Path("a/one"), Path("b/two")]) == ["one", "two"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import multiprocessing
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given
@@ -17,10 +18,11 @@ rows = st.dictionaries(st.binary(min_size=16, max_size=16), st.sampled_from(["",
 
 @given(rows, st.lists(st.binary(min_size=16, max_size=16)))
 def test_what_was_put_is_got_and_nothing_else(rows: dict[bytes, str], others: list[bytes]) -> None:
-    kept = VerdictCache(Path(":memory:"))
-    kept.put(rows)
-    kept.put(rows)
-    assert kept.get([*rows, *others]) == rows
+    with TemporaryDirectory() as folder:
+        kept = VerdictCache(Path(folder) / "verdicts.sqlite")
+        kept.put(rows)
+        kept.put(rows)
+        assert kept.get([*rows, *others]) == rows
 
 
 def test_more_keys_than_one_statement_takes(tmp_path: Path) -> None:

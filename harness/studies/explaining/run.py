@@ -21,7 +21,7 @@ from harness.studies.explaining import shapley, store
 from harness.studies.explaining.flips import Explainer, Flip
 
 if TYPE_CHECKING:
-    from harness.audit.pipeline import Checked
+    from harness.audit.checking import Checked
 
 AT_ONCE = 4
 WRITE_SECONDS = 10.0
