@@ -19,7 +19,7 @@ sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
 
-PHONE = {"width": 390, "height": 844}
+PHONE = 390
 WAIT = 60_000
 """Milliseconds that a parser and a model may take to load."""
 EVIL = "<img src=x onerror=alert(1)> My brother was kind."
@@ -160,8 +160,8 @@ def test_nobody_is_shut_out(page: Page, dark: bool) -> None:
             shown(page, "My old brother was kind.", "local:vader, task imdb, suite hinter", "gender", "body")
         found = axe.Axe().run(page)
         assert found.violations_count == 0, found.generate_report()
-        page.set_viewport_size(PHONE)
-        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+        page.set_viewport_size({"width": PHONE, "height": 844})
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE
         page.set_viewport_size({"width": 1280, "height": 900})
 
 
