@@ -170,6 +170,24 @@ def load(
     return config.of_suite(registry.for_sample(config.suite, config.suite_options))
 
 
+def given(config: RunConfig | str | Path | Mapping[str, object]) -> RunConfig:
+    """Return the configuration that ``config`` is, a TOML file at a path, or values by dotted key.
+
+    Raises ``ConfigError``, also for a ``config`` of any other type.
+    """
+    if isinstance(config, RunConfig):
+        return config
+    if isinstance(config, str | Path):
+        return load(config)
+    if isinstance(config, Mapping) and all(isinstance(key, str) for key in config):
+        return load(None, config)
+    kind = type(config).__name__
+    raise ConfigError(
+        "a configuration is a RunConfig, the path of a TOML file, or a dictionary of dotted keys, not "
+        + ("a dictionary with other keys" if isinstance(config, Mapping) else f"of type {kind}")
+    )
+
+
 def _take_plugin_options(
     data: dict[str, object], overrides: Mapping[str, object], of_plugins: Mapping[str, object], where: str
 ) -> None:

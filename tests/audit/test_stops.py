@@ -120,11 +120,16 @@ def test_wherever_a_run_is_stopped_what_was_answered_is_judged(
     counting = Counting(script, moment)
 
     async def work(configuration: config.RunConfig) -> dict[str, Any]:
-        task = asyncio.create_task(pipeline.run(configuration))
-        if kind == "cancel":
-            await asyncio.to_thread(counting.reached.wait, 60)
-            task.cancel()
-        return await task
+        states: list[pipeline.RunState] = []
+        task = asyncio.create_task(pipeline.run(configuration, states.append))
+        if kind != "cancel":
+            return await task
+        await asyncio.to_thread(counting.reached.wait, 60)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert states[0].finished is not None
+        return states[0].finished.to_json()
 
     with serve(counting) as endpoint:
         figures = asyncio.run(work(made(endpoint, **changes)))
