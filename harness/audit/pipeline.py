@@ -341,6 +341,7 @@ def _conclude(audit: Audit, folder: RunFolder, progress: RunState, status: Endin
             parser=str(audit.suite.identity.get("parser", "none")),
             documents=audit.total,
             shortened=audit.too_long,
+            labels=0 if audit.task.rates else len(audit.task.labels),
             left_out=audit.left_out,
             notes=audit.notes,
             nouns=audit.suite.nouns,

@@ -109,9 +109,15 @@ class Accuracy(Block):
     rate: float | None = Field(description="correct / originals.")
     ci95: Interval | None = Field(description="Wilson's 95 % interval of the rate.")
     micro_f1: float | None = Field(None, description="F1 over all labels together.")
+    macro_f1_all: float | None = Field(
+        None,
+        description="Mean F1 over all labels of the task, as in LexGLUE: 0 for one that never occurs.",
+    )
     macro_f1: float | None = Field(
         None, description="Mean F1 over the labels that occur in gold labels or answers."
     )
+    labels: int | None = Field(None, description="Labels of the task.")
+    occurring: int | None = Field(None, description="Of these, those that occur.")
 
 
 ONE_PERSON = "one person"
