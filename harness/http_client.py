@@ -98,6 +98,24 @@ def asynchronous(
         raise EndpointError(_not_made(error)) from error
 
 
+def fault_of(url: str, seconds: float) -> str | None:
+    """Return why no server answers at ``url`` within about ``seconds``; None where one does."""
+    import httpx2
+
+    try:
+        client = synchronous(url, seconds)
+    except EndpointError as error:
+        return one_line(error)
+    with client:
+        try:
+            client.head(url)
+        except EndpointError:
+            return None  # a redirect: somebody answers
+        except httpx2.HTTPError as error:
+            return one_line(error) or type(error).__name__
+    return None
+
+
 async def _tell(request: httpx2.Request) -> None:
     """Tell of a POST request before it is sent."""
     if request.method == "POST" and posts.watched():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -107,10 +108,14 @@ def test_a_small_cache_answers_as_none_would(calls: list[list[str]], size: int) 
         assert cached.parse(sentences) == Counting().parse(sentences)
 
 
-def test_parsers_by_name() -> None:
+def test_parsers_by_name(tmp_path: Path) -> None:
     assert parsers.load("none") is None
     for name in ("stanford", "", "none:x"):
         with pytest.raises(ParserError, match="unknown parser"):
             parsers.load(name)
+    (tmp_path / "empty").mkdir()
+    for folder, fault in (("none", "no such folder"), ("empty", "no spaCy pipeline in this folder")):
+        with pytest.raises(ParserError, match=rf"spacy:{tmp_path}/{folder}: {fault}$"):
+            parsers.load(f"spacy:{tmp_path}/{folder}")
     with pytest.raises(ParserError, match="'no_such_pipeline' is not installed"):
         parsers.load("spacy:no_such_pipeline")

@@ -89,16 +89,15 @@ def test_mutants_are_made_and_decided_with_it(stanza: StanzaParser) -> None:
 
 
 def test_models_that_are_not_there_are_one_line(models: Path, stanza: StanzaParser, tmp_path: Path) -> None:
-    with pytest.raises(
-        ParserError, match=r"no English Stanza models in .*: python -c \"import stanza; stanza"
-    ):
-        StanzaParser(str(tmp_path))
-    with pytest.raises(ParserError, match=r"no English Stanza models in .*/none: "):
-        StanzaParser(str(tmp_path / "none"))
+    """For a folder that was named, no download is advised: it would go elsewhere."""
+    (tmp_path / "empty").mkdir()
+    for name, fault in (("none", "no such folder"), ("empty", "no English models of Stanza in this folder")):
+        with pytest.raises(ParserError, match=rf"stanza:.*/{name}: {fault}") as caught:
+            StanzaParser(str(tmp_path / name))
+        assert "download" not in str(caught.value)
     (tmp_path / "resources.json").write_bytes((models / "resources.json").read_bytes())
-    with pytest.raises(ParserError, match=r"stanza\.download\('en', package='fix'\)") as caught:
+    with pytest.raises(ParserError, match=rf"the models of Stanza's fix are not in {tmp_path}$"):
         StanzaParser(str(tmp_path))
-    assert "\n" not in str(caught.value)
     for name in ("pos", "depparse", "pretrain"):
         (tmp_path / "en" / name).mkdir(parents=True)
         (tmp_path / "en" / name / "fix.pt").write_bytes(b"no weights")
@@ -122,3 +121,9 @@ def test_the_default_folder_is_that_of_stanza(models: Path, stanza: StanzaParser
     done = in_the_default_folder(models, "stanza:gum")
     assert "no Stanza package 'gum' in" in done.stderr
     assert "it has fix" in done.stderr
+
+
+def test_without_models_in_the_default_folder_their_download_is_advised(tmp_path: Path) -> None:
+    pytest.importorskip("stanza", reason="needs the extra stanza")
+    done = in_the_default_folder(tmp_path, "stanza")
+    assert "import stanza; stanza.download('en')" in done.stderr

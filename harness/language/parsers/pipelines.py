@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -37,6 +38,13 @@ class Meta(BaseModel):
     def usable(self) -> bool:
         """Whether the pipeline tags and parses English."""
         return self.lang == LANGUAGE and set(self.pipeline) >= READ_COMPONENTS
+
+
+def is_path(name: str) -> bool:
+    """Return whether ``name`` is that of a folder, there or not, rather than of a package."""
+    return name != "" and (
+        os.sep in name or "/" in name or name.startswith(("~", ".")) or Path(name).is_dir()
+    )
 
 
 def default_pipeline() -> str:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
 from sys import intern
 from typing import TYPE_CHECKING
 
 from harness.core import Span
 from harness.errors import ParserError
 from harness.language.parse import Parse, Split
+from harness.language.parsers.pipelines import is_path
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -63,6 +65,9 @@ def load_pipeline(pipeline: str, exclude: Collection[str]) -> Language:
         loaded.max_length = MOST_CHARACTERS
         return loaded
     except OSError as error:
+        if is_path(pipeline):
+            lacks = "no spaCy pipeline in this folder" if Path(pipeline).is_dir() else "no such folder"
+            raise ParserError(f"spacy:{pipeline}: {lacks}") from error
         raise ParserError(
             f"spaCy pipeline {pipeline!r} is not installed: python -m spacy download {pipeline}"
         ) from error

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from pickle import UnpicklingError  # raised by Stanza for a bad file; it unpickles weights only
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from harness.errors import ParserError
 from harness.language.parse import Parse, Split
+from harness.language.parsers.pipelines import is_path
 from harness.language.parsers.spacy_parser import split
 
 if TYPE_CHECKING:
@@ -75,11 +75,18 @@ def find_models(chosen: str) -> tuple[str, str]:
     """Return the folder of models that ``chosen`` names, and the package in it. Raises ``ParserError``."""
     from stanza.resources.common import DEFAULT_MODEL_DIR, load_resources_json
 
-    is_folder = os.sep in chosen or (chosen != "" and Path(chosen).is_dir())
+    is_folder = is_path(chosen)
     folder, package = (chosen, "") if is_folder else (DEFAULT_MODEL_DIR, chosen)
+    if is_folder and not Path(folder).is_dir():
+        raise ParserError(f"stanza:{chosen}: no such folder")
     try:
         packages = sorted(load_resources_json(folder)["en"]["packages"])
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        if is_folder:
+            raise ParserError(
+                f"stanza:{chosen}: no English models of Stanza in this folder: its resources.json, which"
+                " lists them, is missing or has none"
+            ) from error
         raise ParserError(f"no English Stanza models in {folder}: {_download()}") from error
     if not package:
         package = packages[0] if len(packages) == 1 else DEFAULT_PACKAGE
@@ -91,6 +98,7 @@ def find_models(chosen: str) -> tuple[str, str]:
 def _load(folder: str, package: str) -> Pipeline:
     import stanza
     from stanza.pipeline.core import PipelineRequirementsException
+    from stanza.resources.common import DEFAULT_MODEL_DIR
 
     try:
         return stanza.Pipeline(
@@ -104,7 +112,8 @@ def _load(folder: str, package: str) -> Pipeline:
         )
     except FileNotFoundError as error:
         raise ParserError(
-            f"the models of Stanza's {package} are not in {folder}: {_download(package)}"
+            f"the models of Stanza's {package} are not in {folder}"
+            + (f": {_download(package)}" if folder == DEFAULT_MODEL_DIR else "")
         ) from error
     except (OSError, ValueError, RuntimeError, UnpicklingError, PipelineRequirementsException) as error:
         reason = " ".join(str(error).split())[:200]
