@@ -60,7 +60,9 @@ class RunConfig(Options):
     out: str | None = Field(default=None, description="The run folder [runs/…, named after the settings].")
     cache: str | None = Field(default=None, description="The response cache [cache/responses.sqlite].")
     prompt: str | None = Field(default=None, description="Your own prompt file (TOML).")
-    shots: NotNegative = Field(default=0, description="The number of the prompt's examples to send.")
+    shots: NotNegative = Field(
+        default=0, description="The number of the prompt's examples to send; the HINTER paper sends 3."
+    )
     repeats: NotNegative = Field(
         default=0, description="Ask about each original K more times, to measure noise."
     )
