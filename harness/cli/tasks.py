@@ -54,7 +54,7 @@ def command(name: str | None, config_file: str | None, **options: object) -> Non
 
 
 def _listed() -> list[str]:
-    """Return a line on examples and up to three lines per task: what it asks, its labels, the source of its texts."""
+    """Return a line on examples, and for each task what it asks, its labels and the source of its texts."""
     from harness import registry
 
     lines = [SHOTS]
