@@ -179,6 +179,7 @@ def requests(counts: Counts) -> Requests:
         sent=counts.sent,
         retried=counts.retried,
         failed=counts.failed,
+        probes=counts.probes,
     )
 
 
@@ -190,14 +191,14 @@ def tokens(counts: Counts) -> Tokens:
 
 
 def cost(counts: Counts, prices: Prices | None) -> float | None:
-    """Return the price of all distinct replies in USD; None if prices are unknown.
+    """Return the price of all distinct replies, and those to probes, in USD; None if prices are unknown.
 
     Replies that did not tell their tokens count at their worst case.
     """
     if prices is None:
         return None
     told = prices.of(counts.prompt_tokens, counts.completion_tokens, counts.cached_tokens)
-    return told + prices.of(counts.prompt_bound, counts.completion_bound)
+    return told + prices.of(*counts.probing) + prices.of(counts.prompt_bound, counts.completion_bound)
 
 
 def case_counts(cases: pl.LazyFrame) -> Cases:

@@ -69,6 +69,9 @@ class Requests(Block):
     sent: int = Field(description="Sent to the model.")
     retried: int = Field(description="Attempts beyond the first of each request.")
     failed: int = Field(description="Failed permanently.")
+    probes: int = Field(
+        0, description="Posted besides, to find out how the endpoint takes requests; their cost is counted."
+    )
 
 
 class Answers(Block):
@@ -341,8 +344,8 @@ class Summary(Plain):
     noise: Noise = Field(description="The self-flips.")
     tokens: Tokens = Field(description="Tokens of all distinct replies.")
     cost_usd: float | None = Field(
-        description="US dollars of all distinct replies, at most if the caution `cost-not-known` is there;"
-        " null without prices."
+        description="US dollars of all distinct replies and of those to this run's probes, at most if the"
+        " caution `cost-not-known` is there; null without prices."
     )
     # Each back-end decides what it records: a server's version, negotiated settings.
     model_facts: Mapping[str, object] = Field({}, description="Facts recorded by the model's back-end.")
