@@ -32,6 +32,7 @@ from harness.retrying import PATIENT
 from tests.batch_server import (
     BatchServer,
     Line,
+    Script,
     envelope,
     refused,
     reply,
@@ -288,6 +289,28 @@ def test_a_job_created_unheard_is_found_again(settings: Settings) -> None:
         _, progress = run(settings(server.base_url))
         assert progress.counts.cached == UNIQUE
         assert len(server.jobs) == 1
+
+
+def endless_line(line: Line) -> list[tuple[str, Line | str]]:
+    """One line of 9 MB."""
+    return [reply(line, "Positive " + "x" * (9 << 20))]
+
+
+def many_lines(line: Line) -> list[tuple[str, Line | str]]:
+    """Lines that are short, of 4 MB for each request."""
+    return [("output", "{}" + " " * 1022) for _ in range(4 << 10)]
+
+
+@pytest.mark.parametrize("script", [endless_line, many_lines])
+def test_a_file_that_is_larger_than_answers_can_be_is_not_taken(
+    settings: Settings, tmp_path: Path, script: Script
+) -> None:
+    with (
+        serve_batches(BatchServer(script)) as server,
+        pytest.raises(EndpointError, match="m: batch file file-output-batch_0 is larger than answers to its"),
+    ):
+        run(settings(server.base_url))
+    assert not list((tmp_path / "run" / "batch").glob("*.output.jsonl*"))
 
 
 def test_passing_errors_are_waited_out(settings: Settings) -> None:
