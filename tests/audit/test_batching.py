@@ -7,6 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,7 @@ from tests.batch_server import (
     unexecuted,
     vllm_run_batch,
 )
+from tests.commands import called
 from tests.json_values import inside
 from tests.servers import Answer, completion, error, serve
 
@@ -467,6 +469,39 @@ def test_export_answer_import_then_a_run_sends_nothing(settings: Settings, tmp_p
         assert figures["requests"]["sent"] == 0
         for key in ("results", "answers", "accuracy", "noise", "tokens", "cases", "venn"):
             assert figures[key] == live[key]
+
+
+@pytest.mark.parametrize(
+    ("models", "said"),
+    [
+        (["m"], None),
+        (["m-2026-01-02"], None),
+        (["other"], "the replies are from another model: other fp (12), but m was asked"),
+        (["m", "other"], "the replies are from more than one model: m fp (6), other fp (6), but m was asked"),
+        (["m", "m-2026"], "the replies are from more than one model: m fp (6), m-2026 fp (6)"),
+        (["m\x1b[31m"], "the replies are from another model: m\\x1b[31m fp (12), but m was asked"),
+    ],
+)
+def test_import_says_which_models_answered(
+    settings: Settings, tmp_path: Path, models: list[str], said: str | None
+) -> None:
+    file, out = tmp_path / "asked.jsonl", tmp_path / "answers.jsonl"
+    numbers = count()
+    asyncio.run(batching.export(settings("http://127.0.0.1:9/v1"), file))
+    answers = lambda _: completion("Positive", model=models[next(numbers) % len(models)])  # noqa: E731
+    out.write_bytes(vllm_run_batch(list(batch_files.lines(file)), answers))
+    line = ("import-batch", str(out), "--cache", str(tmp_path / "cache.sqlite"))
+    for imported in (f"{UNIQUE} replies imported", f"{UNIQUE} were already cached"):
+        done = called(tmp_path, *line)
+        assert done.returncode == 0, "it is a note, and no fault"
+        assert imported in done.stdout
+        assert (said or "") in done.stderr
+        assert done.stderr.count("\n") == (said is not None)
+        said = None if said is None else said.partition(", but")[0]
+        if len(models) == 1:
+            break  # of a reply in the cache it is not known which model was asked
+    figures = json.loads(called(tmp_path, *line, "--json").stdout)
+    assert sum(figures["served"].values()) == UNIQUE
 
 
 def test_a_run_sends_only_what_the_file_did_not_bring(settings: Settings, tmp_path: Path) -> None:
