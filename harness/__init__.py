@@ -25,24 +25,24 @@ async def run(
     """Run the audit that ``config`` describes and return its summary, with the run folder under ``folder``.
 
     Raises ``harness.errors.HarnessError`` for a fault in the configuration, the input or the endpoint;
-    failures of single requests are counted in the summary.
+    failures of single requests are counted in the summary. If cancelled, nothing more is asked, the results
+    so far are written to the run folder, and then ``asyncio.CancelledError`` is raised.
     """
     from harness import config as configuration
     from harness.audit import pipeline
 
-    if isinstance(config, Mapping):
-        config = configuration.load(None, config)
-    elif isinstance(config, str | Path):
-        config = configuration.load(config)
+    config = configuration.given(config)
     return await pipeline.run(config, overwrite=overwrite, buy_again=buy_again)
 
 
 def run_sync(
     config: RunConfig | str | Path | Mapping[str, object], overwrite: bool = False, buy_again: bool = False
 ) -> dict[str, Any]:
-    """Call ``run`` from synchronous code, in its own thread so that a running event loop is no obstacle."""
-    import asyncio
-    from concurrent.futures import ThreadPoolExecutor
+    """Call ``run`` from synchronous code, in its own thread so that a running event loop is no obstacle.
 
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(lambda: asyncio.run(run(config, overwrite, buy_again))).result()
+    At Ctrl-C the run is cancelled, and ``KeyboardInterrupt`` raised once its results are written; at a second
+    one, at once.
+    """
+    from harness.interruption import blocking
+
+    return blocking(lambda: run(config, overwrite, buy_again))

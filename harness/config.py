@@ -60,7 +60,9 @@ class RunConfig(Options):
     out: str | None = Field(default=None, description="The run folder [runs/…, named after the settings].")
     cache: str | None = Field(default=None, description="The response cache [cache/responses.sqlite].")
     prompt: str | None = Field(default=None, description="Your own prompt file (TOML).")
-    shots: NotNegative = Field(default=0, description="The number of the prompt's examples to send.")
+    shots: NotNegative = Field(
+        default=0, description="The number of the prompt's examples to send; the HINTER paper sends 3."
+    )
     repeats: NotNegative = Field(
         default=0, description="Ask about each original K more times, to measure noise."
     )
@@ -168,6 +170,24 @@ def load(
     if one_text or config.documents.path or config.documents.dataset:
         return config
     return config.of_suite(registry.for_sample(config.suite, config.suite_options))
+
+
+def given(config: RunConfig | str | Path | Mapping[str, object]) -> RunConfig:
+    """Return the configuration that ``config`` is, a TOML file at a path, or values by dotted key.
+
+    Raises ``ConfigError``, also for a ``config`` of any other type.
+    """
+    if isinstance(config, RunConfig):
+        return config
+    if isinstance(config, str | Path):
+        return load(config)
+    if isinstance(config, Mapping) and all(isinstance(key, str) for key in config):
+        return load(None, config)
+    kind = type(config).__name__
+    raise ConfigError(
+        "a configuration is a RunConfig, the path of a TOML file, or a dictionary of dotted keys, not "
+        + ("a dictionary with other keys" if isinstance(config, Mapping) else f"of type {kind}")
+    )
 
 
 def _take_plugin_options(

@@ -336,7 +336,8 @@ class DocumentOptions:
     """The source of documents: keys of ``[documents]`` in a configuration.
 
     Either a ``path``, or a ``dataset`` on the Hugging Face hub (or in a local folder) with the ``name`` of
-    its configuration, its ``split`` and its ``revision``. ``intake`` hears what is noticed on reading them.
+    its configuration, its ``split`` and its ``revision``. Gold labels are read where ``labelled``. ``intake``
+    hears what is noticed on reading.
     """
 
     path: str | None = None
@@ -347,6 +348,7 @@ class DocumentOptions:
     name: str | None = None
     split: str | None = None
     revision: str | None = None
+    labelled: bool = True
     intake: Intake = field(default_factory=Intake, compare=False, repr=False)
 
 

@@ -28,6 +28,8 @@ def read_text(path: str | Path, error: type[HarnessError]) -> str:
         raise error(f"{path}: {fault.strerror or fault}") from fault
     except UnicodeDecodeError as fault:
         raise error(f"{path}: not UTF-8 at byte {fault.start}") from fault
+    except ValueError as fault:  # a null character
+        raise error(f"{str(path)!r}: {fault}") from fault
 
 
 def read_toml(path: str | Path, error: type[HarnessError]) -> dict[str, Any]:

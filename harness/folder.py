@@ -82,6 +82,18 @@ class RunFolder:
         with locking.locked(self.path):
             yield
 
+    @contextmanager
+    def extended(self) -> Iterator[None]:
+        """Lock the folder while something is added to the run in it; a folder without a run needs no lock.
+
+        Raises ``RunError`` if another process works in it.
+        """
+        if not (self.path / "identity.json").exists():
+            yield
+            return
+        with locking.locked(self.path, instead=""):
+            yield
+
     def open(self, resolved: str, identity: JsonObject, overwrite: bool = False) -> None:
         """Create the folder, or open it again, for a run whose results ``identity`` determines.
 

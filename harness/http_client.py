@@ -60,7 +60,7 @@ def synchronous(url: str, timeout: float, headers: Mapping[str, str] | None = No
     try:
         return httpx2.Client(
             timeout=timeout,
-            headers=headers,
+            headers={**PACKED, **(headers or {})},
             transport=httpx2.HTTPTransport() if local else None,
             follow_redirects=True,
             event_hooks={"response": [_stay]},
@@ -98,6 +98,24 @@ def asynchronous(
         raise EndpointError(_not_made(error)) from error
 
 
+def fault_of(url: str, seconds: float) -> str | None:
+    """Return why no server answers at ``url`` within about ``seconds``; None where one does."""
+    import httpx2
+
+    try:
+        client = synchronous(url, seconds)
+    except EndpointError as error:
+        return one_line(error)
+    with client:
+        try:
+            client.head(url)
+        except EndpointError:
+            return None  # a redirect: somebody answers
+        except httpx2.HTTPError as error:
+            return one_line(error) or type(error).__name__
+    return None
+
+
 async def _tell(request: httpx2.Request) -> None:
     """Tell of a POST request before it is sent."""
     if request.method == "POST" and posts.watched():
@@ -129,42 +147,66 @@ async def ask(
     body: object = None,
     headers: Mapping[str, str] | None = None,
     query: Mapping[str, str] | None = None,
+    form: Mapping[str, str] | None = None,
 ) -> httpx2.Response:
-    """Send a request, with ``body`` as JSON, and return the whole response without any secret in it.
+    """Send a request, with ``body`` as JSON or a ``form``, and return the response without any secret in it.
 
     Raises ``TooLarge`` for a successful response of more than ``LARGEST`` bytes (of another, the beginning is
     enough), and ``EndpointError`` for a redirect to another origin.
     """
-    import httpx2
-
-    async with client.stream(method, url, json=body, headers=headers, params=query or None) as response:
-        content = await _content(response)
-    kept = [(name, value) for name, value in response.headers.multi_items() if name.lower() not in _FRAMING]
-    return httpx2.Response(
-        response.status_code, headers=kept, content=redacted_bytes(content), request=response.request
-    )
-
-
-async def _content(response: httpx2.Response) -> bytes:
-    """Return the body, unpacked, never holding more than ``LARGEST`` bytes of it."""
-    import httpx2
-
-    packing = response.headers.get("content-encoding", "identity").strip().lower()
-    if packing not in ("identity", "gzip", ""):
-        raise httpx2.DecodingError(f"packed as {packing}, which was not asked for")
-    unpacker = zlib.decompressobj(wbits=31) if packing == "gzip" else None
-    content = bytearray()
-    try:
+    sending = client.stream(method, url, json=body, data=form, headers=headers, params=query or None)
+    async with sending as response:
+        content = _Content(response)
         async for chunk in response.aiter_raw():
-            room = LARGEST + 1 - len(content)
-            content += unpacker.decompress(chunk, room) if unpacker else chunk[:room]
-            if len(content) > LARGEST:
+            if content.full(chunk):
                 break
-    except zlib.error as error:
-        raise httpx2.DecodingError(f"not gzip: {error}") from error
-    if len(content) > LARGEST and response.is_success:
-        raise TooLarge
-    return bytes(content[:LARGEST])
+    return content.whole()
+
+
+def ask_now(client: httpx2.Client, url: str, body: object) -> httpx2.Response:
+    """Post ``body`` as JSON and return the response, as ``ask`` does, but wait for it."""
+    with client.stream("POST", url, json=body) as response:
+        content = _Content(response)
+        for chunk in response.iter_raw():
+            if content.full(chunk):
+                break
+    return content.whole()
+
+
+class _Content:
+    """The body of a response, unpacked as it comes, of which never more than ``LARGEST`` bytes are held."""
+
+    def __init__(self, response: httpx2.Response) -> None:
+        import httpx2
+
+        packing = response.headers.get("content-encoding", "identity").strip().lower()
+        if packing not in ("identity", "gzip", ""):
+            raise httpx2.DecodingError(f"packed as {packing}, which was not asked for")
+        self._unpacker = zlib.decompressobj(wbits=31) if packing == "gzip" else None
+        self._content = bytearray()
+        self._response = response
+
+    def full(self, chunk: bytes) -> bool:
+        """Take a chunk, and return whether there is more than is held."""
+        import httpx2
+
+        room = LARGEST + 1 - len(self._content)
+        try:
+            self._content += self._unpacker.decompress(chunk, room) if self._unpacker else chunk[:room]
+        except zlib.error as error:
+            raise httpx2.DecodingError(f"not gzip: {error}") from error
+        return len(self._content) > LARGEST
+
+    def whole(self) -> httpx2.Response:
+        """Return a response with this body, without secrets. Raises ``TooLarge``."""
+        import httpx2
+
+        response = self._response
+        if len(self._content) > LARGEST and response.is_success:
+            raise TooLarge
+        content = redacted_bytes(bytes(self._content[:LARGEST]))
+        kept = [pair for pair in response.headers.multi_items() if pair[0].lower() not in _FRAMING]
+        return httpx2.Response(response.status_code, headers=kept, content=content, request=response.request)
 
 
 def _stay(response: httpx2.Response) -> None:

@@ -1,4 +1,4 @@
-"""Work in a thread that a cancelled task can end, within a step of Python, rather than wait for."""
+"""Work in threads that can be ended from outside, rather than only waited for."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ import ctypes
 import sys
 import threading
 import time
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Coroutine
+from concurrent import futures
+from concurrent.futures import Future
+from contextlib import suppress
+from typing import Any, TypeVar
 
 EVERY = 0.2
 """Seconds after which a thread is told again, which was in a long call of a library, or passed over it."""
@@ -39,6 +42,51 @@ async def in_thread(work: Callable[[], T]) -> T:
         if not step.cancelled():
             step.exception()  # marks it as retrieved
         raise
+
+
+def blocking(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Return the result of the coroutine that ``work`` makes, run in an event loop and a thread of its own.
+
+    If the caller is interrupted, the coroutine is cancelled and awaited; if that is interrupted, too, it is
+    left to end by itself. The interruption, such as ``KeyboardInterrupt``, is raised.
+    """
+    result: Future[T] = Future()
+    tasks: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]] = []
+
+    async def step() -> T:
+        """Make it known how to cancel the work, and do it."""
+        task = asyncio.current_task()
+        assert task is not None
+        tasks.append((asyncio.get_running_loop(), task))
+        return await work()
+
+    def body() -> None:
+        """Run the loop, and keep how it ends."""
+        try:
+            result.set_result(asyncio.run(step()))
+        except BaseException as error:
+            result.set_exception(error)
+
+    thread = threading.Thread(target=body, name="harness", daemon=True)
+    try:
+        thread.start()
+        _awaited(result)
+    except BaseException:
+        for loop, task in tasks:
+            with suppress(RuntimeError):  # the loop has ended
+                loop.call_soon_threadsafe(task.cancel)
+        _awaited(result)
+        raise
+    return result.result()
+
+
+def _awaited(result: Future[T]) -> None:
+    """Wait for ``result`` in steps: on Windows, Ctrl-C comes only between them.
+
+    (Not for its thread: before Python 3.13, one that was interrupted while joined counts as ended.)
+    """
+    while not result.done():
+        futures.wait([result], EVERY)
 
 
 def _importing(ident: int) -> bool:

@@ -22,11 +22,11 @@ NAMES = (LOCK, f"{LOCK}-journal", HOLDER)
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
+def locked(folder: Path, instead: str = ", or use another --out") -> Iterator[None]:
     """Hold the lock of ``folder``, which must exist, while the block runs.
 
     A lock that its process did not release is free. Raises ``RunError``, which says who holds the lock and
-    since when.
+    since when, and what may be done ``instead`` of waiting.
     """
     holder = folder / HOLDER
     files.private_file(folder / LOCK)
@@ -36,9 +36,7 @@ def locked(folder: Path) -> Iterator[None]:
         except sqlite3.OperationalError as error:
             if "locked" not in str(error):
                 raise RunError(f"{folder} cannot be locked ({error}): use another --out") from error
-            raise RunError(
-                f"{folder} is in use by {_who(holder)}: wait for it to end, or use another --out"
-            ) from error
+            raise RunError(f"{folder} is in use by {_who(holder)}: wait for it to end{instead}") from error
         files.write(holder, json.dumps({"pid": os.getpid(), "since": time.time()}))
         try:
             yield

@@ -50,7 +50,9 @@ FLOORS = (
     # The door of suites and models.
     ("plugins",),
     # Edges: files, parsers, models, the response cache.
-    ("documents", "http_client", "keys", "language.parsers", "language.verdict_cache", "task_files"),
+    ("http_client",),
+    ("hub",),
+    ("documents", "keys", "language.parsers", "language.verdict_cache", "task_files"),
     ("answering", "language.spacy_docs", "language.suggester", "models", "registry"),
     ("config", "language.constituency", "language.coreference_adapters", "report"),
     ("language.coreference",),

@@ -17,6 +17,7 @@ from harness.audit import assembly
 from harness.cli.tasks import command
 from harness.core import Document, DocumentOptions, Reply, Task
 from harness.errors import ConfigError, DocumentError, TaskError
+from tests.conftest import ROOT
 
 NAMES = sorted(registry.BUILT_IN[registry.TASK_GROUP])
 LABELLED = [name for name in NAMES if name != "custom"]
@@ -321,6 +322,9 @@ def shown(*arguments: str) -> Result:
 
 def test_the_list_says_kind_labels_source_and_licence() -> None:
     said = shown().output
+    assert said.startswith(
+        "No solved example is sent unless --shots N says so; the HINTER paper sends three.\n"
+    )
     assert "several labels or none of 100" in said
     assert "Adjustments, Agreements, Amendments, … (100 in all)" in said
     assert "Negative, Neutral, Positive" in said
@@ -341,6 +345,14 @@ def test_the_messages_for_texts_of_ones_own(tmp_path: Path) -> None:
     assert "Cold soup again." in said
     assert "What is it?" in said
     assert "separated by commas" in said
+
+
+def test_no_example_is_sent_by_default_and_the_docs_say_so() -> None:
+    assert shown("imdb").output.count("[assistant]") == 0
+    assert shown("imdb", "--shots", "3").output.count("[assistant]") == 3
+    assert "The default is 0, no example; the HINTER paper sends three" in (
+        ROOT / "docs" / "tasks.md"
+    ).read_text(encoding="utf-8")
 
 
 def test_more_shots_than_examples() -> None:

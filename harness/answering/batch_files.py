@@ -123,6 +123,8 @@ class Taken:
     one of them. ``new`` counts replies new to the cache, ``already`` those it held before. ``unknown`` and
     ``unreadable`` name the lines that could not be used, ``contradicting`` those with another reply than the
     one that is kept. ``absent`` counts the requests without a line, by the file or job that they were in.
+    ``served`` counts the replies by the model, with its fingerprint, that they say they are from; ``asked``
+    holds the models that were asked.
     """
 
     new: int = 0
@@ -133,12 +135,16 @@ class Taken:
     unreadable: list[str] = field(default_factory=list)
     contradicting: list[str] = field(default_factory=list)
     absent: dict[str, int] = field(default_factory=dict)
+    served: Counter[tuple[str, str]] = field(default_factory=Counter)
+    asked: set[str] = field(default_factory=set)
 
-    def reply(self, key: str, new: bool) -> None:
-        """Record a reply to ``key``, ``new`` to the cache or not."""
+    def reply(self, key: str, new: bool, reply: Reply) -> None:
+        """Record a ``reply`` to ``key``, ``new`` to the cache or not."""
         if key not in self.answered:
             self.new += new
             self.already += not new
+            if reply.model:
+                self.served[reply.model, reply.fingerprint or ""] += 1
         self.answered.add(key)
         self.failures.pop(key, None)
 
@@ -155,6 +161,21 @@ class Taken:
         self.unknown += other.unknown
         self.unreadable += other.unreadable
         self.contradicting += other.contradicting
+        self.served += other.served
+        self.asked |= other.asked
+
+    def notes(self) -> list[str]:
+        """Return a line where replies are from several models, or from another one than was asked."""
+        names = {name for name, _ in self.served}
+        strange = [name for name in names if self.asked and not any(_same(name, one) for one in self.asked)]
+        if len(self.served) <= 1 and not strange:
+            return []
+        by_model = ", ".join(
+            f"{' '.join(filter(None, model))} ({number:,})" for model, number in sorted(self.served.items())
+        )
+        asked = f", but {' and '.join(sorted(self.asked))} was asked" if strange else ""
+        several = "more than one model" if len(self.served) > 1 else "another model"
+        return [f"the replies are from {several}: {by_model}{asked}"]
 
     def problems(self) -> list[str]:
         """Return what went wrong, one line for each kind, with its count and first instance."""
@@ -185,8 +206,16 @@ class Taken:
             "unreadable": len(self.unreadable),
             "contradicting": len(self.contradicting),
             "absent": sum(self.absent.values()),
+            "served": {" ".join(filter(None, model)): number for model, number in self.served.items()},
             "messages": self.problems(),
+            "notes": self.notes(),
         }
+
+
+def _same(served: str, asked: str) -> bool:
+    """Return whether ``served`` is the model ``asked``, perhaps with a date or without its organization."""
+    one, other = served.lower().rpartition("/")[2], asked.lower().rpartition("/")[2]
+    return one == other or one.startswith((f"{other}-", f"{other}@", f"{other}:"))
 
 
 async def take_in(
@@ -210,7 +239,7 @@ async def take_in(
         cached, _ = await cache.look_up(answer_keys)
         requests = await cache.expected([key for key in answer_keys if key not in cached])
         for key in cached.keys() - taken.answered:
-            taken.reply(key, new=False)
+            taken.reply(key, False, cached[key])
         for place, key, status, body in parsed:
             if key in taken.answered:
                 if _contradicts(status, body, cached.get(key), meaning):
@@ -229,7 +258,8 @@ async def take_in(
             if isinstance(meant, Reply):
                 cache.keep(requests[key], meant)
                 cached[key] = meant
-                taken.reply(key, new=True)
+                taken.asked.add(str(requests[key].model.get("name", "")))
+                taken.reply(key, True, meant)
             else:
                 taken.failure(key, meant)
 

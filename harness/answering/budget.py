@@ -69,6 +69,17 @@ class Budget:
             self.spent += worst
         return reason
 
+    def refund(self, size: int, tokens: int, reply: Reply | None) -> None:
+        """Replace what ``post`` charged for a body of ``size`` bytes by the cost of ``reply``, if told.
+
+        None stands for a reply whose cost is settled elsewhere.
+        """
+        if self.prices is None or (reply is not None and not metered(reply)):
+            return
+        self.spent -= self.prices.of(bytes_bound(size), tokens)
+        if reply is not None:
+            self.spent += self.prices.of(reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens)
+
     def _lacking(self, worst: float) -> str | None:
         if self.requests is not None and self.sent >= self.requests:
             return f"the budget of {self.requests} requests is used up"

@@ -181,7 +181,8 @@ class LabelReader:
 def spoken(reply: Reply) -> tuple[str | None, Unread | None]:
     """Return the answer in a reply, or None with the reason there is none.
 
-    The reason is "truncated" beside a text that was cut: what is not whole in it is no answer.
+    The reason is "truncated" beside a text that was cut: what is not whole in it is no answer. A reply whose
+    thoughts never end was cut, too, whatever its finish reason says.
     """
     why = finish(reply.finish_reason)
     if why not in ("stop", "length"):
@@ -190,7 +191,7 @@ def spoken(reply: Reply) -> tuple[str | None, Unread | None]:
     cut = why == "length"
     text = turns.answer(reply.text)
     if text is None:
-        return None, "truncated" if cut else "unparsed"
+        return None, "truncated"
     return text, "truncated" if cut else None
 
 

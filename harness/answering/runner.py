@@ -24,8 +24,10 @@ from harness import posts
 from harness.answering.budget import Budget, metered, worst_case
 from harness.answering.cache import ResponseCache
 from harness.answering.limiter import Limiter
+from harness.answering.probing import Probing
 from harness.core import Failure, JsonObject, Reply, Request, canonical
 from harness.errors import BudgetSpent, CacheError, EndpointError, Transient
+from harness.estimates import bytes_bound
 from harness.plugins import Model
 from harness.replies import cleaned
 from harness.retrying import BACK_OFF, Losses, Policy
@@ -43,9 +45,10 @@ class Counts:
     ``failed`` counts requests sent that got no reply and would get none again; ``unfinished`` those that were
     under way when the run was stopped; ``retried`` counts extra attempts; ``served`` counts
     replies by the model that the endpoint says it is, with its fingerprint. ``damaged`` replies in the cache
-    were asked for again. ``unmetered`` replies did not tell their tokens, of which they have ``prompt_bound``
-    and ``completion_bound`` at most. Until ``resume``, of the clock
-    ``time.monotonic``, the last of the requests to be tried again waits.
+    were asked for again. ``probes`` are all other requests: other forms, and questions about the endpoint;
+    their replies took ``probing`` tokens (prompt, completion, cached). ``unmetered`` replies did not tell
+    their tokens, of which they have ``prompt_bound`` and ``completion_bound`` at most. Until ``resume``, of
+    the clock ``time.monotonic``, requests wait: to be tried again, or because the server asks for it.
     """
 
     unique: int = 0
@@ -59,6 +62,8 @@ class Counts:
     completion_tokens: int = 0
     cached_tokens: int = 0
     served: Counter[str] = field(default_factory=Counter)
+    probes: int = 0
+    probing: tuple[int, int, int] = (0, 0, 0)
     resume: float = 0.0
     damaged: int = 0
     unmetered: int = 0
@@ -70,14 +75,25 @@ class Counts:
         self.replies += 1
         self.served[" ".join(filter(None, (reply.model, reply.fingerprint)))] += 1
         if not metered(reply):
-            prompt, completion = worst_case(request)
-            self.unmetered += 1
-            self.prompt_bound += prompt
-            self.completion_bound += completion
+            self._add_bounds(*worst_case(request))
             return
         self.prompt_tokens += reply.prompt_tokens
         self.completion_tokens += reply.completion_tokens
         self.cached_tokens += reply.cached_tokens
+
+    def add_probe(self, reply: Reply, size: int, tokens: int) -> None:
+        """Count the tokens of a reply to a probe: a body of ``size`` bytes, for ``tokens`` at most."""
+        if not metered(reply):
+            self._add_bounds(bytes_bound(size), tokens)
+            return
+        prompt, completion, cached = self.probing
+        more = (reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens)
+        self.probing = (prompt + more[0], completion + more[1], cached + more[2])
+
+    def _add_bounds(self, prompt: int, completion: int) -> None:
+        self.unmetered += 1
+        self.prompt_bound += prompt
+        self.completion_bound += completion
 
 
 class Answerer(Protocol):
@@ -264,8 +280,10 @@ class Runner:
         started, latency, throttled = time.perf_counter(), None, False
         self._busy += 1
         self._idle.clear()
+        answer: Answer | None = None
+        probing = self._probing(request.token_limit, reserved=1)
         try:
-            with posts.told(self._beyond_the_first(request)):
+            with posts.told(probing):
                 answer = await self._model.answer(request)
             if not isinstance(answer, Reply):
                 return answer
@@ -278,30 +296,14 @@ class Runner:
             throttled = error.throttled
             raise
         finally:
+            probing.settle(isinstance(answer, Reply))
             self._busy -= 1
             if not self._busy:
                 self._idle.set()
             self._limiter.note(latency, throttled)
 
-    def _beyond_the_first(self, request: Request) -> posts.Allow:
-        """Return what charges the posts of one attempt, of which the first is reserved already."""
-        first = True
-
-        def allow(size: int) -> None:
-            """Charge another form of the request."""
-            nonlocal first
-            if not first:
-                self._charge(size, request.token_limit)
-            first = False
-
-        return allow
-
-    def _charge(self, size: int, tokens: int) -> None:
-        """Charge a post that is no attempt at a request. Raises ``NotAllowed``."""
-        if self._ended is not None:
-            raise posts.NotAllowed(str(self._ended))
-        if (reason := self._budget.post(size, tokens)) is not None:
-            raise posts.NotAllowed(reason)
+    def _probing(self, tokens: int, reserved: int = 0) -> Probing:
+        return Probing(self._budget, self.counts, tokens, lambda: self._ended, reserved)
 
     async def _prepare(self) -> None:
         """Negotiate, once before the first request, how to ask, reusing what an earlier run learnt."""
@@ -318,8 +320,9 @@ class Runner:
             )
         dialect = await self._cache.dialect(self._endpoint)
         self._asked_since = time.time()
+        probing = self._probing(PROBE_TOKENS)
         try:
-            with posts.told(lambda size: self._charge(size, PROBE_TOKENS)):
+            with posts.told(probing):
                 learnt: JsonObject | None = await self._policy.retrying()(self._model.prepare, dialect)
         except posts.NotAllowed as error:
             raise BudgetSpent(str(error)) from error
@@ -327,6 +330,7 @@ class Runner:
             raise EndpointError(f"{self._model.name}: {error}") from error
         finally:
             self._asked_since = None
+            probing.settle(answered=False)
         if learnt is not None:
             await self._cache.learn(self._endpoint, learnt)
 

@@ -180,11 +180,7 @@ def assemble(config: RunConfig) -> Audit:
     Outcomes.of(task, config.favourable)
     if not model.capabilities.chat and config.model.extra:
         raise ConfigError(f"[model] extra: {model.name} takes no parameters: leave it out")
-    planner = Planner(
-        *(task, prompt, model, config.shots, config.seed),
-        answer_tokens=config.model.answer_tokens,
-        extra=config.model.extra or {},
-    )
+    planner = _planner(config, task, prompt, model)
     shortener = _shortener(config, model, planner)
     total = too_long = 0
     if suite.makes_texts and (config.documents.path or config.documents.dataset):
@@ -220,6 +216,27 @@ def assemble(config: RunConfig) -> Audit:
             "task_sha256": registry.task_digest(config.task),
             "prompt_sha256": prompt.digest,
         },
+    )
+
+
+def unlabelled(config: RunConfig) -> tuple[Iterator[Document], DocumentOptions]:
+    """Return the texts that ``config`` names, as a run reads and shortens them but without gold labels.
+
+    Their options hear what is noticed on reading. Raises ``HarnessError``.
+    """
+    task, prompt, options = resolve_task(config)
+    options = replace(options, labelled=False)
+    model = registry.make_model(config.model, config.model_options)
+    model.bind(task.labels, task.multi_label)
+    shortener = _shortener(config, model, _planner(config, task, prompt, model))
+    return shortener.shortened(task.documents(options)), options
+
+
+def _planner(config: RunConfig, task: Task, prompt: render.Prompt, model: Model) -> Planner:
+    return Planner(
+        *(task, prompt, model, config.shots, config.seed),
+        answer_tokens=config.model.answer_tokens,
+        extra=config.model.extra or {},
     )
 
 

@@ -72,7 +72,8 @@ def connected(address: str | None = None) -> Iterator[None]:
     local: dict[str, bool] = {"include_dashboard": False} if address == "local" else {}
     with redirect_stdout(sys.stderr):  # where Ray reports on its nodes
         try:
-            ray.init(address, log_to_driver=False, logging_level=logging.ERROR, **local)
+            with _silent():
+                ray.init(address, log_to_driver=False, logging_level=logging.ERROR, **local)
         except (ConnectionError, RuntimeError, ValueError, RayError) as error:
             hint = "" if address in ("local", "auto") else " (does it want a token? RAY_AUTH_MODE=token)"
             raise ConfigError(f"Ray at {address!r}: {_lines(error)[0]}{hint}") from error
@@ -80,6 +81,24 @@ def connected(address: str | None = None) -> Iterator[None]:
             yield
         finally:
             ray.shutdown()
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Discard what is written to standard error, also by compiled code: Ray logs there that it logs nothing.
+
+    What fails is raised, and so not lost.
+    """
+    sys.stderr.flush()
+    kept = os.dup(2)
+    try:
+        with open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), 2)
+            yield
+    finally:
+        sys.stderr.flush()
+        os.dup2(kept, 2)
+        os.close(kept)
 
 
 def make(audit: Audit, folder: RunFolder, workers: int | None = None, progress: Progress = unwatched) -> None:

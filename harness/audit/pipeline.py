@@ -49,7 +49,7 @@ PER_SLOT = 8
 class RunState:
     """The progress of a run; ``documents`` counts those whose verdicts are in, ``cost`` returns USD.
 
-    ``rows`` counts the rows written to each table.
+    ``rows`` counts the rows written to each table. ``finished`` is the result once it is written.
     """
 
     total: int
@@ -63,6 +63,7 @@ class RunState:
     stopped: EndpointError | None = None
     rows: Mapping[str, int] = field(default_factory=dict)
     lengths: Mapping[str, int] | None = None
+    finished: Finished | None = None
 
     def tell(self, note: str) -> None:
         """Note what is happening before there is anything to count."""
@@ -122,8 +123,8 @@ async def audit(
 
     ``watch`` is called once with the ``RunState``, which is updated as the run proceeds. With ``buy_again``,
     a damaged response cache is made anew with what can be read of it; the rest is asked for again. If
-    cancelled, the audit still writes the results so far, with the status ``interrupted``. Raises
-    ``HarnessError``.
+    cancelled, the audit writes the results so far, with the status ``interrupted``, and leaves them in the
+    state as ``finished``, before ``CancelledError`` is raised. Raises ``HarnessError``.
     """
     assembled = await in_thread(lambda: assemble(config))
     with assembled.folder.held():
@@ -131,9 +132,15 @@ async def audit(
         with run_log.logged(assembled.folder.path, assembled.about, assembled.notes) as journal:
             if buy_again:
                 await in_thread(lambda: _renew(assembled.cache))
-            finished = await _audited(assembled, watch)
-            journal.line(f"ended: {finished.summary.status}, {finished.summary.requests.model_dump_json()}")
-    return finished
+            state = RunState(assembled.total)
+            watch(state)
+            cancelled = await _audited(assembled, state)
+            assert state.finished is not None
+            summary = state.finished.summary
+            journal.line(f"ended: {summary.status}, {summary.requests.model_dump_json()}")
+    if cancelled is not None:
+        raise cancelled
+    return state.finished
 
 
 def _renew(cache: Path) -> None:
@@ -147,34 +154,35 @@ def _renew(cache: Path) -> None:
         )
 
 
-async def _audited(assembled: Audit, watch: Watcher) -> Finished:
-    """Run the audit in its folder, which exists."""
+async def _audited(assembled: Audit, progress: RunState) -> asyncio.CancelledError | None:
+    """Run the audit in its folder, which exists, and write its results; return what cancelled it, if so."""
     config, folder, started = assembled.config, assembled.folder, time.monotonic()
-    progress = RunState(assembled.total)
-    watch(progress)
     status: Ending = "complete"
+    cancelled: asyncio.CancelledError | None = None
     if not config.batch and (left := outstanding(folder.path)):
         log.warning(
             "%d requests are in batch jobs, which --batch would resume: this run sends them again", left
         )
     try:
-        if config.batch:
-            assembled = await answered(assembled, folder, progress.tell)
-            progress.note = ""
-        await _flow(assembled, folder, progress)
-    except asyncio.CancelledError:
-        status = "interrupted"
+        try:
+            if config.batch:
+                assembled = await answered(assembled, folder, progress.tell)
+                progress.note = ""
+            await _flow(assembled, folder, progress)
+        finally:
+            await assembled.model.close()
+    except asyncio.CancelledError as error:
+        status, cancelled = "interrupted", error
     except EndpointError as error:
         if not progress.counts.replies and not isinstance(error, BudgetSpent):
             raise
         log.error("%s", error)
         status, progress.stopped = "partial", error
-    finally:
-        await assembled.model.close()
     if status == "complete" and progress.counts.failed:
         status = "partial"
     summary = _conclude(assembled, folder, progress, status, time.monotonic() - started)
-    return Finished(summary, folder.path)
+    progress.finished = Finished(summary, folder.path)
+    return cancelled
 
 
 async def _flow(audit: Audit, folder: RunFolder, progress: RunState) -> None:
@@ -304,6 +312,7 @@ def _conclude(audit: Audit, folder: RunFolder, progress: RunState, status: Endin
             parser=str(audit.suite.identity.get("parser", "none")),
             documents=audit.total,
             shortened=audit.too_long,
+            labels=0 if audit.task.rates else len(audit.task.labels),
             left_out=audit.left_out,
             notes=audit.notes,
             nouns=audit.suite.nouns,

@@ -96,6 +96,8 @@ def app() -> None:
 
 
 FAULT = 70  # EX_SOFTWARE of sysexits.h
+PANIC = "PanicException"
+"""A fault in the compiled code of polars. It is no ``Exception``, and would end the process with 1."""
 DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EMFILE, errno.ENFILE})
 
 
@@ -129,12 +131,19 @@ def main() -> None:
         place = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes) else ""
         _say(f"{place}{error.strerror or error}")
         sys.exit(HarnessError.exit_code)
+    except MemoryError:
+        _say("out of memory: try fewer --workers or a larger machine; the same command resumes a run")
+        sys.exit(HarnessError.exit_code)
     except Exception as error:
+        _fault(error)
+    except BaseException as error:
+        if type(error).__name__ != PANIC:
+            raise
         _fault(error)
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _fault(error: Exception) -> NoReturn:
+def _fault(error: BaseException) -> NoReturn:
     """Report an internal error in one line that says where its traceback is, and exit."""
     from harness import run_log
 

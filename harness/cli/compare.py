@@ -46,12 +46,14 @@ def command(runs: tuple[Path, ...], corpus: Path | None, out: Path | None, as_js
 def _write(out: Path, compared: Comparison, text: str) -> None:
     from harness import files
     from harness.errors import RunError
+    from harness.folder import RunFolder
     from harness.report import comparison
 
     try:
         files.private_folder(out)
-        files.write(out / "comparison.json", text + "\n")
-        files.write(out / "comparison.html", comparison.render(compared))
+        with RunFolder(out).extended():
+            files.write(out / "comparison.json", text + "\n")
+            files.write(out / "comparison.html", comparison.render(compared))
     except OSError as error:
         raise RunError(f"{out}: {error.strerror or error}") from error
     say(f"Page: {out / 'comparison.html'}", err=True)

@@ -70,7 +70,12 @@ async def _audit(config: RunConfig, overwrite: bool, quiet: bool, buy_again: boo
     states: list[pipeline.RunState] = []
     show = _bar if sys.stderr.isatty() else _lines
     with contextlib.nullcontext() if quiet else show(states, asyncio.get_running_loop()):
-        return await pipeline.audit(config, states.append, overwrite, buy_again)
+        try:
+            return await pipeline.audit(config, states.append, overwrite, buy_again)
+        except asyncio.CancelledError:
+            if states and states[0].finished is not None:
+                return states[0].finished
+            raise
 
 
 def describe(progress: pipeline.RunState, seconds: float) -> str:

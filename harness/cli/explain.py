@@ -71,9 +71,10 @@ def command(
     folder = RunFolder.ended(run)
     settings = Settings(method, probability, mask, whole)
     configured = config.load(folder.path / "run.toml", explicit(options))
-    with counted("flips explained") as progress:
-        explanations = asyncio.run(explain(folder, configured, settings, cases, limit, progress))
-    pipeline.render(folder, summary.read(folder.summary))
+    with folder.extended():
+        with counted("flips explained") as progress:
+            explanations = asyncio.run(explain(folder, configured, settings, cases, limit, progress))
+        pipeline.render(folder, summary.read(folder.summary))
     flips = explanations.cases
     requests = explanations.requests
     if as_json:

@@ -50,10 +50,11 @@ def command(
 
     folder = RunFolder.with_cases(run)
     judge = _judge(folder, languagetool, explicit(options))
-    with counted("texts scored") as progress:
-        measured = asyncio.run(fluency.measure(folder, judge, limit, seed, progress))
-    if folder.summary.is_file():  # else the cases were made, but not asked about
-        pipeline.render(folder, summary.read(folder.summary))
+    with folder.extended():
+        with counted("texts scored") as progress:
+            measured = asyncio.run(fluency.measure(folder, judge, limit, seed, progress))
+        if folder.summary.is_file():  # else the cases were made, but not asked about
+            pipeline.render(folder, summary.read(folder.summary))
     plain = json.dumps(measured.to_json(), ensure_ascii=False)
     click.echo(plain if as_json else "\n".join(report.lines(measured)))
     return 3 if measured.failed else 0

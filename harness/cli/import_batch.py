@@ -6,6 +6,8 @@ import json
 
 import click
 
+from harness.cli.output import say
+
 
 @click.command("import-batch")
 @click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="FILE...")
@@ -28,6 +30,6 @@ def command(files: tuple[str, ...], cache: str | None, as_json: bool) -> int:
         click.echo(json.dumps(taken.to_json()))
     else:
         click.echo(f"{taken.new:,} replies imported, {taken.already:,} were already cached")
-        for problem in problems:
-            click.echo(problem, err=True)
+        for line in (*problems, *taken.notes()):
+            say(line, err=True)
     return 3 if problems else 0

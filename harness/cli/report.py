@@ -37,7 +37,8 @@ def command(run: Path, form: str, as_json: bool) -> None:
         measured = [*fluency.sections(folder.path), *evidence.sections(folder, summary)]
         click.echo(markdown.render(summary, measured), nl=False)
     elif form == "html":
-        pipeline.render(folder, summary)
+        with folder.extended():
+            pipeline.render(folder, summary)
         terminal.show(summary, folder.path, stderr=as_json)
     if as_json or form == "json":
         click.echo(json.dumps(summary.to_json(), ensure_ascii=False))

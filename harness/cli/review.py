@@ -48,7 +48,8 @@ def export(run: Path, sample: int, seed: int, out: Path | None) -> None:
     settings = config.load(run / "run.toml")
     subject = registry.suite_plugin(settings.suite).subject(settings.suite_options)
     text = sheet.write(chosen, subject, seed)
-    files.write(target, text.encode(sheet.ENCODING))
+    with RunFolder(target.parent).extended():
+        files.write(target, text.encode(sheet.ENCODING))
     say(f"{len(chosen):,} texts in {target}")
 
 
@@ -81,5 +82,6 @@ def import_(run: Path, files: tuple[Path, ...], seed: int, as_json: bool) -> Non
         raise DocumentError(f"{files[0]}: nothing is filled in")
     review = figures.summary(ratings, cases, task.multi_label, seed)
     text = json.dumps(review.to_json(), indent=1, ensure_ascii=False)
-    output.write(run / "review.json", text + "\n")
+    with folder.extended():
+        output.write(run / "review.json", text + "\n")
     click.echo(text if as_json else "\n".join(report.lines(review)))

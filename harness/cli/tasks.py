@@ -32,6 +32,9 @@ SHOWN = (
 )
 
 
+SHOTS = "No solved example is sent unless --shots N says so; the HINTER paper sends three."
+
+
 @click.command("tasks", cls=Configured, config=False, keys=SHOWN)
 @click.argument("name", required=False)
 @click.option("--config", "config_file", help="A configuration file (TOML).")
@@ -51,10 +54,10 @@ def command(name: str | None, config_file: str | None, **options: object) -> Non
 
 
 def _listed() -> list[str]:
-    """Return up to three lines per task: what it asks, its labels, the source of its texts."""
+    """Return a line on examples, and for each task what it asks, its labels and the source of its texts."""
     from harness import registry
 
-    lines = []
+    lines = [SHOTS]
     for name in registry.tasks():
         task = registry.task(name)
         lines.append(f"{name:<14}{task.title}: {_asked_for(task)}")

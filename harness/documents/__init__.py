@@ -152,6 +152,10 @@ def _document(row: Row, layout: _Layout, source: str, number: int, prefix: str) 
             "name yours with --text-column"
         )
     text = _text(row[text_column], layout, where, text_column)
+    name = str(row[ID_COLUMN]) if row.get(ID_COLUMN) not in (None, "") else str(number)
+    name = prefix + _encodable(name, where, ID_COLUMN)
+    if not options.labelled:
+        return Document(name, text)
     label_column = _column(row, options.label_column, LABEL_COLUMNS, source)
     if label_column is None and layout.gold.labels and len(row.keys() - {text_column, ID_COLUMN}) > 0:
         names = " or ".join(LABEL_COLUMNS)
@@ -160,8 +164,7 @@ def _document(row: Row, layout: _Layout, source: str, number: int, prefix: str) 
             "name yours with --label-column"
         )
     labels = None if label_column is None else layout.gold.of(row[label_column], where)
-    name = str(row[ID_COLUMN]) if row.get(ID_COLUMN) not in (None, "") else str(number)
-    return Document(prefix + _encodable(name, where, ID_COLUMN), text, labels)
+    return Document(name, text, labels)
 
 
 def _text(value: object, layout: _Layout, where: str, column: str) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from harness.core import DocumentOptions
 from harness.documents.rows import Row
 from harness.errors import DocumentError
+from harness.hub import unreachable
 
 
 def title(options: DocumentOptions) -> str:
@@ -34,6 +35,8 @@ def rows(options: DocumentOptions, labels: Collection[str]) -> Iterator[Row]:
             f"{options.dataset}: pin a commit with --revision, so that the run can be repeated "
             "(or use --revision main for the current state)"
         )
+    if not local and (away := unreachable()) is not None:
+        raise DocumentError(f"{title(options)}: {away}")
     try:
         stream = datasets.load_dataset(
             str(options.dataset),

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from harness import http_client
 from harness.core import JsonObject
 from harness.errors import EndpointError, ModelError, Transient
+from harness.http_client import TooLarge
 from harness.retrying import Policy, retry_after
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ class EndpointSuggester:
 
         try:
             return Policy().blocking()(self._once, client, body)
-        except (Transient, httpx2.HTTPError, ValueError, LookupError, TypeError) as error:
+        except (Transient, TooLarge, httpx2.HTTPError, ValueError, LookupError, TypeError) as error:
             reason = " ".join(str(error).split())[:200] or type(error).__name__
             raise EndpointError(f"words from {self._url}: {reason}") from error
 
@@ -158,7 +159,7 @@ class EndpointSuggester:
         import httpx2
 
         try:
-            answer = client.post(self._url, json=body)
+            answer = http_client.ask_now(client, self._url, body)
         except httpx2.TransportError as error:
             raise Transient(str(error) or type(error).__name__) from error
         if answer.status_code == 429 or answer.status_code >= 500:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from harness import http_client
+from harness import http_client, posts
 from harness.core import Failure, JsonObject, Reply
 from harness.dialect import Dialect
 from harness.disclosure import one_line
@@ -74,7 +74,8 @@ class Endpoint:
 
     async def ready(self) -> None:
         """Wait until the endpoint's pause is over."""
-        while (left := self.resume - time.monotonic()) > 0:  # noqa: ASYNC110
+        while (left := self.resume - time.monotonic()) > 0:
+            posts.waiting(self.resume)
             await asyncio.sleep(left)
 
     def pause(self, seconds: float) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from harness import hub
 from harness.core import JsonObject
 from harness.errors import ModelError
 
@@ -58,6 +59,7 @@ class Files:
         self._place = str(folder or source)
         self._revision = revision or "main"
         self._lock = threading.RLock()
+        self._away = hub.unreachable() if folder is None else None
         self._tokenizer: PreTrainedTokenizerBase | None = None
         self.config: PretrainedConfig = self._load("AutoConfig")
         if folder is not None:
@@ -113,11 +115,19 @@ class Files:
 
             with _quiet(transformers.utils.logging, bars=not self._folder):
                 return getattr(transformers, loader).from_pretrained(
-                    self._place, revision=self._revision, trust_remote_code=False, **options
+                    self._place,
+                    revision=self._revision,
+                    trust_remote_code=False,
+                    local_files_only=self._folder or self._away is not None,
+                    **options,
                 )
         except Exception as error:  # whatever a library of many authors raises for a file it cannot use
             if options and "safetensors" in str(error) and isinstance(error, OSError):
                 raise ModelError(self._unsafe()) from error
+            if self._away is not None and isinstance(error, OSError):
+                raise ModelError(
+                    f"{self.name} is not whole in this machine's cache, and {self._away}"
+                ) from error
             raise ModelError(f"{self.name} does not load: {one_line(error)}") from error
 
     def _unsafe(self) -> str:

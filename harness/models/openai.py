@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from harness import posts
 from harness.core import Capabilities, Failure, JsonObject, Message, Reply, Request
 from harness.dialect import Dialect, Wanted
 from harness.disclosure import one_line
@@ -229,7 +230,10 @@ class OpenAIModel(Model):
             if not answer.is_success:
                 return refusal(endpoint, answer, dialect if adapt else None, self.name, body)
             endpoint.heed(answer.headers)
-            return endpoint.signed(wire.read(_json(answer)))
+            read = wire.read(_json(answer))
+            if isinstance(read, Reply):
+                posts.replied(read)
+            return endpoint.signed(read)
         except TooLarge as error:
             return Failure("failed", str(error))
         except (TimeoutError, httpx2.TimeoutException) as error:

@@ -65,6 +65,7 @@ class Facts:
     controls: bool = False
     stopped: str | None = None
     answer_tokens: int | None = None
+    labels: int = 0
     left_out: int = 0
     notes: tuple[str, ...] = ()
     outcomes: Outcomes = field(default_factory=lambda: Outcomes({}, directed=False))
@@ -95,7 +96,7 @@ def build(folder: RunFolder, facts: Facts, additions: Mapping[str, object] | Non
         "requests": requests(facts.counts),
         "answers": answer_counts(answers, cases),
         "failures": failures(answers, cases),
-        "accuracy": accuracy(cases, answers),
+        "accuracy": accuracy(cases, answers, facts.labels),
         **_findings(folder, facts, sets, results(verdicts, sets, facts.confirm > 0, noise_rows)),
         "one_person": one_person(verdicts, cases, sets, facts.confirm > 0),
         "venn": venn(verdicts, sets),
@@ -180,6 +181,7 @@ def requests(counts: Counts) -> Requests:
         failed=counts.failed,
         unfinished=counts.unfinished,
         kept=counts.replies,
+        probes=counts.probes,
     )
 
 
@@ -191,14 +193,14 @@ def tokens(counts: Counts) -> Tokens:
 
 
 def cost(counts: Counts, prices: Prices | None) -> float | None:
-    """Return the price of all distinct replies in USD; None if prices are unknown.
+    """Return the price of all distinct replies, and those to probes, in USD; None if prices are unknown.
 
     Replies that did not tell their tokens count at their worst case.
     """
     if prices is None:
         return None
     told = prices.of(counts.prompt_tokens, counts.completion_tokens, counts.cached_tokens)
-    return told + prices.of(counts.prompt_bound, counts.completion_bound)
+    return told + prices.of(*counts.probing) + prices.of(counts.prompt_bound, counts.completion_bound)
 
 
 def case_counts(cases: pl.LazyFrame) -> Cases:
@@ -257,11 +259,12 @@ def first_reply(answers: pl.LazyFrame, outcome: str) -> str | None:
     return None if replies.is_empty() else replies[0]
 
 
-def accuracy(cases: pl.LazyFrame, answers: pl.LazyFrame) -> Accuracy | None:
+def accuracy(cases: pl.LazyFrame, answers: pl.LazyFrame, labels: int = 0) -> Accuracy | None:
     """Return the accuracy on originals whose answers were read (HINTER, Table 5); None without gold labels.
 
     ``rate`` is the share of answers that equal the gold set exactly. ``micro_f1`` is over all labels
-    together, ``macro_f1`` the mean over the labels that occur in gold labels or answers.
+    together, ``macro_f1_all`` the mean over all ``labels`` of the task (None where they are not known), and
+    ``macro_f1`` over those that occur in gold labels or answers.
     """
     import polars as pl
 
@@ -278,19 +281,23 @@ def accuracy(cases: pl.LazyFrame, answers: pl.LazyFrame) -> Accuracy | None:
     total, correct = read.select(pl.len(), exact.sum().alias("correct")).collect().row(0)
     if not total:
         return None
-    micro, macro = _f1(read)
+    micro, by_label = _f1(read)
+    summed = sum(by_label)
     return Accuracy(
         originals=int(total),
         correct=int(correct),
         rate=rate(int(correct), int(total)),
         ci95=wilson(int(correct), int(total)),
         micro_f1=micro,
-        macro_f1=macro,
+        macro_f1_all=summed / labels if by_label and labels else None,
+        macro_f1=summed / len(by_label) if by_label else None,
+        labels=labels or None,
+        occurring=len(by_label),
     )
 
 
-def _f1(read: pl.LazyFrame) -> tuple[float | None, float | None]:
-    """Return micro- and macro-F1 from the labels hit, missed and wrongly assigned, by row."""
+def _f1(read: pl.LazyFrame) -> tuple[float | None, list[float]]:
+    """Return micro-F1 and each occurring label's F1, from the labels hit, missed and wrongly assigned."""
     import polars as pl
 
     kinds = ("hit", "missed", "wrong")
@@ -302,9 +309,9 @@ def _f1(read: pl.LazyFrame) -> tuple[float | None, float | None]:
     for label, kind, number in pl.concat(rows).group_by("label", "kind").len().collect().rows():
         counts.setdefault(label, dict.fromkeys(kinds, 0))[kind] = number
     if not counts:
-        return (None, None)
+        return (None, [])
     sums = {kind: sum(by_kind[kind] for by_kind in counts.values()) for kind in kinds}
-    return (f1(**sums), sum(f1(**by_kind) for _, by_kind in sorted(counts.items())) / len(counts))
+    return (f1(**sums), [f1(**by_kind) for _, by_kind in sorted(counts.items())])
 
 
 def venn(verdicts: pl.LazyFrame, sets: Sequence[tuple[str, ...]]) -> list[Meeting]:

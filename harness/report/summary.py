@@ -71,6 +71,9 @@ class Requests(Block):
     failed: int = Field(description="Failed permanently.")
     unfinished: int = Field(0, description="Under way when the run was stopped.")
     kept: int | None = Field(None, description="Their replies in the response cache, old and new.")
+    probes: int = Field(
+        0, description="Posted besides, to find out how the endpoint takes requests; their cost is counted."
+    )
 
 
 class Answers(Block):
@@ -111,9 +114,15 @@ class Accuracy(Block):
     rate: float | None = Field(description="correct / originals.")
     ci95: Interval | None = Field(description="Wilson's 95 % interval of the rate.")
     micro_f1: float | None = Field(None, description="F1 over all labels together.")
+    macro_f1_all: float | None = Field(
+        None,
+        description="Mean F1 over all labels of the task, as in LexGLUE: 0 for one that never occurs.",
+    )
     macro_f1: float | None = Field(
         None, description="Mean F1 over the labels that occur in gold labels or answers."
     )
+    labels: int | None = Field(None, description="Labels of the task.")
+    occurring: int | None = Field(None, description="Of these, those that occur.")
 
 
 ONE_PERSON = "one person"
@@ -337,8 +346,8 @@ class Summary(Plain):
     noise: Noise = Field(description="The self-flips.")
     tokens: Tokens = Field(description="Tokens of all distinct replies.")
     cost_usd: float | None = Field(
-        description="US dollars of all distinct replies, at most if the caution `cost-not-known` is there;"
-        " null without prices."
+        description="US dollars of all distinct replies and of those to this run's probes, at most if the"
+        " caution `cost-not-known` is there; null without prices."
     )
     # Each back-end decides what it records: a server's version, negotiated settings.
     model_facts: Mapping[str, object] = Field({}, description="Facts recorded by the model's back-end.")

@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.text import Text
 
 from harness.disclosure import visible_lines
+from harness.numerals import counted
 from harness.report import fitting, groups, incomplete, results, wording
 from harness.report.cells import written
 from harness.report.summary import Summary
@@ -100,9 +101,10 @@ def show(summary: Summary, folder: Path, stderr: bool = False) -> None:
     """
     console, aside = screen(stderr), screen(stderr=True)
     requests = summary.requests
+    probes = f", {counted(requests.probes, 'probe')} of the endpoint" if requests.probes else ""
     aside.print(
         f"{wording.made_of(summary)}; "
-        f"{requests.sent} requests sent, {requests.cached} answered from the cache",
+        f"{requests.sent} requests sent{probes}, {requests.cached} answered from the cache",
         markup=False,
     )
     for line in incomplete.missing(summary):

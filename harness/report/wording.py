@@ -10,7 +10,7 @@ from harness.numerals import count, counted, interval, listed, percent, proporti
 from harness.plugins import Nouns
 from harness.report import incomplete, orders
 from harness.report.finding import few_controls
-from harness.report.summary import Answers, ResultRow, Summary
+from harness.report.summary import Accuracy, Answers, ResultRow, Summary
 from harness.statistics import wilson
 
 UNREAD_WORDS = {
@@ -263,6 +263,15 @@ def _accuracy(summary: Summary) -> str:
         f"{count(accuracy.correct)} of {counted(accuracy.originals, 'original')} ({percent(accuracy.rate)})"
     )
     return f"The model matches the gold label on {part}."
+
+
+def macro_f1(accuracy: Accuracy) -> str:
+    """Return the mean F1 over all labels of the task, then over those that occur."""
+    occurring = "labels" if accuracy.occurring is None else counted(accuracy.occurring, "label")
+    among = f"{percent(accuracy.macro_f1)} over the {occurring} that occur"
+    if accuracy.macro_f1_all is None:
+        return f"macro: {among}"
+    return f"macro: {percent(accuracy.macro_f1_all)} over all {count(accuracy.labels or 0)} labels, {among}"
 
 
 def _nothing(summary: Summary) -> str:

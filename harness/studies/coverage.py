@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     Outputs = NDArray[np.float32]
 
 POINTS = 20
+LEAST_REFERENCE = 20
+"""The fewest reference texts. Of *n*, the next of their kind goes beyond either bound of a neuron with a
+probability of 2 / (n + 1), by chance alone: nearly a tenth with 20."""
 
 
 class Network(Protocol):
@@ -111,7 +114,8 @@ def measure(
 ) -> Coverage:
     """Return the coverage of each suite, with a curve by its size.
 
-    Raises ``ModelError`` where the network takes none of the reference texts or cannot be observed.
+    Raises ``ModelError`` where the network takes fewer than ``LEAST_REFERENCE`` of the reference texts, or
+    cannot be observed.
     """
     done, total = 0, len(reference) + sum(map(len, suites.values()))
 
@@ -123,6 +127,11 @@ def measure(
             progress(done, total)
 
     bounds = profile(vector for vector in outputs(reference) if vector is not None)
+    if bounds.texts < LEAST_REFERENCE:
+        raise ModelError(
+            f"{bounds.texts} of {len(reference)} reference texts fit the network, and bounds need at least"
+            f" {LEAST_REFERENCE}: give more or shorter ones, --reference"
+        )
     return Coverage(
         model=network.name,
         neurons=bounds.neurons,

@@ -173,7 +173,7 @@ def test_other_scales(text: str, low: float, high: float, expected: float | None
     [
         (Reply("0.7", "content_filter"), Outcome(reason="filtered")),
         (Reply("I'm sorry, I can't rate people."), Outcome(reason="refused")),
-        (Reply("<think>0.7"), Outcome(reason="unparsed")),
+        (Reply("<think>0.7"), Outcome(reason="truncated")),
         (Reply("<think>0.7", "length"), Outcome(reason="truncated")),
         # What goes on after the cut may change the number.
         (Reply("0.7", "length"), Outcome(reason="truncated")),

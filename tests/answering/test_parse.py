@@ -137,8 +137,8 @@ def read(reader: LabelReader, text: str, finish: str = "stop") -> str | frozense
         ("<think>It is negative.</think>", "unparsed"),
         ("It looks negative.</think>", "unparsed"),
         ("It looks negative.\n</think>\nPositive", "Positive"),
-        ("<think>Positive", "unparsed"),
-        ("Negative<think>Positive", "unparsed"),
+        ("<think>Positive", "truncated"),
+        ("Negative<think>Positive", "truncated"),
     ],
 )
 def test_answers_of_one_label(text: str, expected: str) -> None:

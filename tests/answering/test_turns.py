@@ -73,10 +73,10 @@ def test_a_thought_is_not_read(begin: str, end: str) -> None:
 
 
 @pytest.mark.parametrize("begin", [begin for begin, _ in THOUGHTS if begin != "analysis\n"])
-def test_a_thought_that_does_not_end_is_not_read(begin: str) -> None:
-    assert said(f"{begin}{WORDS}", "length") == "truncated"
-    assert said(f"{begin}{WORDS}") == "unparsed"
-    assert NumberReader()(Reply(f"{begin}Score: 0.3")).reason == "unparsed"
+def test_a_thought_that_does_not_end_was_cut_whatever_the_reason(begin: str) -> None:
+    for why in ("length", "stop", "eos_token", ""):
+        assert said(f"{begin}{WORDS}", why) == "truncated"
+        assert NumberReader()(Reply(f"{begin}Score: 0.3", why)).reason == "truncated"
 
 
 @pytest.mark.parametrize("name", TAGS)

@@ -7,6 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ from harness.retrying import PATIENT
 from tests.batch_server import (
     BatchServer,
     Line,
+    Script,
     envelope,
     refused,
     reply,
@@ -40,6 +42,7 @@ from tests.batch_server import (
     unexecuted,
     vllm_run_batch,
 )
+from tests.commands import called
 from tests.json_values import inside
 from tests.servers import Answer, completion, error, serve
 
@@ -290,6 +293,28 @@ def test_a_job_created_unheard_is_found_again(settings: Settings) -> None:
         assert len(server.jobs) == 1
 
 
+def endless_line(line: Line) -> list[tuple[str, Line | str]]:
+    """One line of 9 MB."""
+    return [reply(line, "Positive " + "x" * (9 << 20))]
+
+
+def many_lines(line: Line) -> list[tuple[str, Line | str]]:
+    """Lines that are short, of 4 MB for each request."""
+    return [("output", "{}" + " " * 1022) for _ in range(4 << 10)]
+
+
+@pytest.mark.parametrize("script", [endless_line, many_lines])
+def test_a_file_that_is_larger_than_answers_can_be_is_not_taken(
+    settings: Settings, tmp_path: Path, script: Script
+) -> None:
+    with (
+        serve_batches(BatchServer(script)) as server,
+        pytest.raises(EndpointError, match="m: batch file file-output-batch_0 is larger than answers to its"),
+    ):
+        run(settings(server.base_url))
+    assert not list((tmp_path / "run" / "batch").glob("*.output.jsonl*"))
+
+
 def test_passing_errors_are_waited_out(settings: Settings) -> None:
     def fault(method: str, path: str, number: int) -> Answer | None:
         return error(503 if number else 429) if number < 2 and path != "/v1/chat/completions" else None
@@ -444,6 +469,39 @@ def test_export_answer_import_then_a_run_sends_nothing(settings: Settings, tmp_p
         assert figures["requests"]["sent"] == 0
         for key in ("results", "answers", "accuracy", "noise", "tokens", "cases", "venn"):
             assert figures[key] == live[key]
+
+
+@pytest.mark.parametrize(
+    ("models", "said"),
+    [
+        (["m"], None),
+        (["m-2026-01-02"], None),
+        (["other"], "the replies are from another model: other fp (12), but m was asked"),
+        (["m", "other"], "the replies are from more than one model: m fp (6), other fp (6), but m was asked"),
+        (["m", "m-2026"], "the replies are from more than one model: m fp (6), m-2026 fp (6)"),
+        (["m\x1b[31m"], "the replies are from another model: m\\x1b[31m fp (12), but m was asked"),
+    ],
+)
+def test_import_says_which_models_answered(
+    settings: Settings, tmp_path: Path, models: list[str], said: str | None
+) -> None:
+    file, out = tmp_path / "asked.jsonl", tmp_path / "answers.jsonl"
+    numbers = count()
+    asyncio.run(batching.export(settings("http://127.0.0.1:9/v1"), file))
+    answers = lambda _: completion("Positive", model=models[next(numbers) % len(models)])  # noqa: E731
+    out.write_bytes(vllm_run_batch(list(batch_files.lines(file)), answers))
+    line = ("import-batch", str(out), "--cache", str(tmp_path / "cache.sqlite"))
+    for imported in (f"{UNIQUE} replies imported", f"{UNIQUE} were already cached"):
+        done = called(tmp_path, *line)
+        assert done.returncode == 0, "it is a note, and no fault"
+        assert imported in done.stdout
+        assert (said or "") in done.stderr
+        assert done.stderr.count("\n") == (said is not None)
+        said = None if said is None else said.partition(", but")[0]
+        if len(models) == 1:
+            break  # of a reply in the cache it is not known which model was asked
+    figures = json.loads(called(tmp_path, *line, "--json").stdout)
+    assert sum(figures["served"].values()) == UNIQUE
 
 
 def test_a_run_sends_only_what_the_file_did_not_bring(settings: Settings, tmp_path: Path) -> None:

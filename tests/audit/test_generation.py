@@ -317,6 +317,15 @@ def test_the_command_says_in_one_line_that_no_cluster_answers() -> None:
     assert said.stderr.count("\n") == 1
 
 
+def test_the_command_says_in_one_line_that_a_host_or_cluster_is_none() -> None:
+    pytest.importorskip("ray.data", reason="needs the extra ray")
+    for address in ("no-such-host.invalid:6379", "auto"):
+        said = hinter("--engine", "ray", "--ray-address", address)
+        assert (said.returncode, said.stdout) == (2, "")
+        assert address in said.stderr
+        assert said.stderr.count("\n") == 1, said.stderr
+
+
 def test_the_command_names_the_extra_that_is_missing() -> None:
     try:
         import ray.data  # noqa: F401
@@ -339,6 +348,7 @@ def test_the_command_runs_a_cluster_of_its_own(place: Path, expected: dict[str, 
     said = hinter("--engine", "ray", "--json", *options(place, "command"))
     assert said.returncode == 0, said.stderr
     assert json.loads(said.stdout)["eligible"] == DOCUMENTS
+    assert not [line for line in said.stderr.splitlines() if not line.startswith("texts ")]
     assert files(RunFolder(place / "command")) == expected
 
 

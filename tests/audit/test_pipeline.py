@@ -13,7 +13,6 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 
-import harness
 from harness import config
 from harness.audit import assembly, checking, pipeline, planning
 from harness.cli import app
@@ -222,34 +221,6 @@ def test_no_secret_is_written(settings: Callable[..., config.RunConfig], tmp_pat
             assert b"sk-very-secret" not in file.read_bytes(), file
 
 
-def test_a_cancelled_run_keeps_what_it_has(settings: Callable[..., config.RunConfig]) -> None:
-    ninth, go_on = threading.Event(), threading.Event()
-
-    def script(_: dict[str, Any], number: int) -> Answer:
-        if number > 8:
-            ninth.set()
-            go_on.wait(60)
-        return completion("Positive")
-
-    async def work(configuration: config.RunConfig) -> dict[str, Any]:
-        task = asyncio.create_task(pipeline.run(configuration))
-        await asyncio.to_thread(ninth.wait, 30)
-        task.cancel()
-        go_on.set()  # what is under way may still arrive
-        return await task
-
-    with serve(script) as endpoint:
-        changes = {"model__name": "m", "model__base_url": endpoint.base_url, "model__concurrency": 1}
-        figures = asyncio.run(work(settings(**changes)))
-        assert figures["status"] == "interrupted"
-        assert figures["answers"]["read"] == 6
-        sent = len(endpoint.requests)
-        again = run(settings(**changes))
-        assert again["status"] == "complete"
-        assert again["requests"]["unique"] == 12
-        assert len(endpoint.requests) - sent == again["requests"]["sent"] <= 12 - 8
-
-
 def test_plan_counts_what_run_would_send(settings: Callable[..., config.RunConfig]) -> None:
     before = asyncio.run(planning.plan(settings()))
     assert (before.documents, before.eligible, before.generated, before.valid) == (3, 2, 10, 10)
@@ -389,17 +360,6 @@ def test_what_was_negotiated_is_recorded_and_kept_for_the_next_run(
         probes = len(endpoint.probes)
         assert run(settings(**changes))["status"] == "complete"
         assert len(endpoint.probes) == probes
-
-
-def test_the_interface_for_python_works_inside_a_running_loop(
-    settings: Callable[..., config.RunConfig],
-) -> None:
-    async def notebook() -> dict[str, Any]:
-        return harness.run_sync(settings())
-
-    figures = asyncio.run(notebook())
-    assert figures["status"] == "complete"
-    assert asyncio.run(harness.run(settings()))["requests"]["sent"] == 0
 
 
 def test_plan_counts_tokens_and_price(settings: Callable[..., config.RunConfig]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 from harness import config
 from harness.audit import pipeline
+from harness.cli.execution import describe
 from tests.servers import Answer, Endpoint, Script, completion, error, serve
 
 TEXTS = 24
@@ -120,11 +122,16 @@ def test_wherever_a_run_is_stopped_what_was_answered_is_judged(
     counting = Counting(script, moment)
 
     async def work(configuration: config.RunConfig) -> dict[str, Any]:
-        task = asyncio.create_task(pipeline.run(configuration))
-        if kind == "cancel":
-            await asyncio.to_thread(counting.reached.wait, 60)
-            task.cancel()
-        return await task
+        states: list[pipeline.RunState] = []
+        task = asyncio.create_task(pipeline.run(configuration, states.append))
+        if kind != "cancel":
+            return await task
+        await asyncio.to_thread(counting.reached.wait, 60)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert states[0].finished is not None
+        return states[0].finished.to_json()
 
     with serve(counting) as endpoint:
         figures = asyncio.run(work(made(endpoint, **changes)))
@@ -164,6 +171,97 @@ def test_attempts_and_probes_count_towards_the_budget(
     assert endpoint.probes
     assert figures["requests"]["sent"] + figures["requests"]["retried"] == len(endpoint.requests)
     assert judged(figures) >= GROUP
+
+
+PRICE = {"input": 1.0, "output": 1.0}
+
+
+def posted(endpoint: Endpoint) -> int:
+    return len(endpoint.requests) + len(endpoint.probes)
+
+
+def counted(figures: dict[str, Any]) -> int:
+    requests = figures["requests"]
+    return int(requests["sent"] + requests["retried"] + requests["probes"])
+
+
+def test_probes_are_counted_and_paid_for_once(made: Callable[..., config.RunConfig]) -> None:
+    with serve(positive) as endpoint:
+        configuration = made(endpoint, model__price=PRICE)
+        figures = run(configuration)
+        probes = len(endpoint.probes)
+        assert figures["requests"]["probes"] == probes > 0
+        assert counted(figures) == posted(endpoint)
+        assert figures["cost_usd"] == pytest.approx(13 * (TEXTS * GROUP + probes) / 1e6)
+        again = run(configuration)
+        assert (again["requests"]["probes"], again["requests"]["sent"]) == (0, 0)
+        assert again["cost_usd"] == pytest.approx(13 * TEXTS * GROUP / 1e6)
+
+
+def test_a_probe_that_does_not_tell_its_cost_costs_the_most(made: Callable[..., config.RunConfig]) -> None:
+    untold = lambda *_: completion("hello", usage=None)  # noqa: E731
+    with serve(positive, untold) as endpoint:
+        figures = run(made(endpoint, model__price=PRICE))
+    known = 13 * TEXTS * GROUP / 1e6
+    assert known < figures["cost_usd"] < known + 400 * len(endpoint.probes) / 1e6
+    said = [caution["text"] for caution in figures["cautions"] if caution["code"] == "cost-not-known"]
+    assert said[0].startswith(f"The cost is not known exactly: {len(endpoint.probes)} replies")
+
+
+def picky(body: dict[str, Any], _: int) -> Answer:
+    """A server that rejects two parameters without a word, and some texts for no reason."""
+    if "seed" in body or "logprobs" in body or "Visit 1" in str(body["messages"]):
+        return error(400, "", "Bad request")
+    return positive()
+
+
+@pytest.mark.parametrize("limit", [None, 2, 9, 30])
+def test_halving_and_control_questions_are_posts_of_the_budget(
+    made: Callable[..., config.RunConfig], limit: int | None
+) -> None:
+    with serve(picky, picky) as endpoint:
+        figures = run(made(endpoint, model__price=PRICE, model__choices="none", budget__max_requests=limit))
+    assert counted(figures) == posted(endpoint)
+    if limit is not None:
+        assert (posted(endpoint), figures["status"]) == (limit, "partial")
+        return
+    halved = sum("seed" in body or "logprobs" in body for body in endpoint.requests)
+    assert halved > 1
+    assert endpoint.probes, "so many refusals in a row are checked by a plain question"
+    refused = sum("Visit 1" in str(body["messages"]) for body in endpoint.requests)
+    answered = posted(endpoint) - sum(picky(body, 0).status != 200 for body in endpoint.requests)
+    assert figures["requests"]["failed"] <= refused
+    assert figures["cost_usd"] == pytest.approx(13 * answered / 1e6)
+
+
+USED_UP = {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "8s"}
+
+
+@pytest.mark.parametrize(
+    "asks",
+    [
+        Answer(completion("Positive").body, 200, USED_UP),
+        error(429, "rate_limit_exceeded", "slower", Retry_After="8"),
+    ],
+    ids=["x-ratelimit-reset", "retry-after"],
+)
+def test_a_wait_that_a_server_asks_for_is_shown_while_it_lasts(
+    made: Callable[..., config.RunConfig], asks: Answer
+) -> None:
+    async def work(configuration: config.RunConfig) -> tuple[set[str], dict[str, Any]]:
+        states: list[pipeline.RunState] = []
+        task = asyncio.create_task(pipeline.run(configuration, states.append))
+        shown: set[str] = set()
+        while not task.done():
+            shown |= {describe(state, 1.0) for state in states}
+            await asyncio.sleep(0.02)
+        return shown, await task
+
+    with serve(lambda _, number: asks if number == 1 else positive()) as endpoint:
+        configuration = made(endpoint, model__concurrency=1, model__choices="none", documents__limit=1)
+        shown, figures = asyncio.run(work(configuration))
+    assert any(re.search(r", waiting \d+ s to ask again", line) for line in shown)
+    assert figures["status"] == "complete"
 
 
 def test_a_budget_that_is_spent_on_probes_is_no_answer_to_them(made: Callable[..., config.RunConfig]) -> None:

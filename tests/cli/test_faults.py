@@ -13,10 +13,13 @@ from pathlib import Path
 import pytest
 
 from tests.commands import called
+from tests.conftest import ROOT
 from tests.packages import install
 
 TEXT = "The British actor was a delight, and the old men laughed."
 CRASHING = """
+import polars
+
 from harness.plugins import Case, Options, Suite, SuitePlugin
 
 class Nothing(Options):
@@ -28,6 +31,10 @@ class Crash(Suite):
         for document in documents:
             if document.text == "no case":
                 raise RecursionError
+            if document.text == "no room":
+                raise MemoryError
+            if document.text == "panic":
+                raise polars.exceptions.PanicException("index out of bounds")
             yield Case(document.id, document.id, document.id, "original", document.text)
     def judge(self, group, outcomes):
         raise TypeError("no judge\\nof \\x1b[31manything [/red]")
@@ -57,7 +64,8 @@ def hinter(work: Path) -> Hinter:
     def run(*arguments: str, most: int | None = None) -> subprocess.CompletedProcess[str]:
         if most is None and "crash" not in arguments:
             return called(work, *arguments)
-        environment = {**os.environ, "PYTHONPATH": str(work), "HINTER_CACHE_DIR": str(work / "kept")}
+        path = os.pathsep.join((str(work), str(ROOT)))
+        environment = {**os.environ, "PYTHONPATH": path, "HINTER_CACHE_DIR": str(work / "kept")}
         command = [sys.executable, "-m", "harness", *arguments]
         if most is not None:
             command = ["bash", "-c", f'ulimit -f {most // 1024}; exec "$@"', "limited", *command]
@@ -95,6 +103,23 @@ def test_a_fault_without_a_run_leaves_a_file_that_its_owner_alone_may_read(
     assert str(file) in last(done)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert "in cases" in file.read_text(encoding="utf-8")
+
+
+def test_memory_that_is_exhausted_is_one_line(hinter: Hinter, work: Path) -> None:
+    """Where Python is told so. Where compiled code is, it aborts the process, which nothing can catch."""
+    (work / "texts.csv").write_text("text\nno room\n", encoding="utf-8")
+    done = hinter("run", "--suite", "crash", "--data", "texts.csv", "--model", "local:vader")
+    assert done.returncode == 2
+    assert done.stderr.startswith("hinter: out of memory: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_panic_of_compiled_code_is_a_fault_like_any(hinter: Hinter, work: Path) -> None:
+    (work / "texts.csv").write_text("text\npanic\n", encoding="utf-8")
+    done = hinter("run", "--suite", "crash", "--data", "texts.csv", "--model", "local:vader")
+    assert done.returncode == 70, "1 means that a gate was crossed"
+    assert "hinter: internal error: PanicException: index out of bounds (" in done.stderr
+    assert done.stderr.count("\n") == 1
 
 
 def test_the_log_says_when_a_run_began_and_how_it_ended(hinter: Hinter, work: Path) -> None:

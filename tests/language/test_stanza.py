@@ -125,3 +125,9 @@ def test_the_default_folder_is_that_of_stanza(models: Path, stanza: StanzaParser
     done = in_the_default_folder(models, "stanza:gum")
     assert "no Stanza package 'gum' in" in done.stderr
     assert "it has fix" in done.stderr
+
+
+def test_without_models_in_the_default_folder_their_download_is_advised(tmp_path: Path) -> None:
+    pytest.importorskip("stanza", reason="needs the extra stanza")
+    done = in_the_default_folder(tmp_path, "stanza")
+    assert "import stanza; stanza.download('en')" in done.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 from importlib.util import find_spec
 from pathlib import Path
@@ -96,6 +97,15 @@ def test_an_endpoint_that_does_not_answer_is_named(answer: Answer) -> None:
         pytest.raises(EndpointError, match=r"words from http://127"),
     ):
         EndpointSuggester("m", server.base_url).suggest([TEXT], 4)
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_an_answer_without_end_is_not_read(packed: bool) -> None:
+    body = b" " * (32 << 20)
+    answer = Answer(gzip.compress(body), headers={"Content-Encoding": "gzip"}) if packed else Answer(body)
+    with serve(lambda *_: answer) as server, pytest.raises(EndpointError, match="larger than 8 MB"):
+        EndpointSuggester("m", server.base_url).suggest([TEXT], 4)
+    assert len(server.requests) == 1
 
 
 def test_the_first_that_is_there_is_taken(tmp_path: Path) -> None:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harness.columns import schema
-from harness.report import figures
+from harness.report import figures, wording
 from harness.report.rates import results
+from tests.commands import called
 
 Labels = list[str] | None
 
@@ -54,6 +60,63 @@ def test_one_label_micro_f1_is_accuracy() -> None:
     assert found is not None
     assert found.micro_f1 == pytest.approx(found.rate) == pytest.approx(2 / 3)
     assert found.macro_f1 == pytest.approx(2 / 3)
+
+
+LABELS = [f"Article {number}" for number in range(10)]
+SETS = st.lists(st.sampled_from(LABELS), unique=True)
+
+
+@given(st.lists(st.tuples(SETS, SETS), min_size=1, max_size=8))
+def test_macro_f1_is_over_all_labels_and_over_those_that_occur(rows: list[tuple[Labels, Labels]]) -> None:
+    """Against the definition of scikit-learn's f1_score with average="macro" and zero_division=0."""
+    found = figures.accuracy(*tables(rows), len(LABELS))
+    assert found is not None
+    gold, answered = zip(*rows, strict=True)
+    scores: list[float] = []
+    occurring = 0
+    for name in LABELS:
+        truths, answers = ([name in (labels or []) for labels in side] for side in (gold, answered))
+        both = sum(t and a for t, a in zip(truths, answers, strict=True))
+        precision = both / sum(answers) if any(answers) else 0.0
+        recall = both / sum(truths) if any(truths) else 0.0
+        scores.append(2 * precision * recall / (precision + recall) if both else 0.0)
+        occurring += any(truths) or any(answers)
+    assert (found.labels, found.occurring) == (len(LABELS), occurring)
+    if occurring:
+        assert found.macro_f1_all == pytest.approx(sum(scores) / len(LABELS))
+        assert found.macro_f1 == pytest.approx(sum(scores) / occurring)
+    else:
+        assert found.macro_f1_all is found.macro_f1 is None
+
+
+def test_both_are_named_the_benchmarks_own_first() -> None:
+    found = figures.accuracy(*tables([(["a"], ["a"]), (["b"], ["a"])]), 10)
+    assert found is not None
+    assert wording.macro_f1(found) == "macro: 6.7 % over all 10 labels, 33.3 % over the 2 labels that occur"
+    earlier = found.model_copy(update={"macro_f1_all": None, "labels": None, "occurring": None})
+    assert wording.macro_f1(earlier) == "macro: 33.3 % over the labels that occur"
+
+
+def test_a_run_on_ecthr_cases_has_both(shared_data: Path, tmp_path: Path) -> None:
+    """By hand, from the gold labels: every case is answered "Article 8"."""
+    (tmp_path / "steady_model.py").write_text(
+        "def answer(text):\n    return 'Answer: Article 8'\n", encoding="utf-8"
+    )
+    cases = shared_data / "lexglue" / "ecthr_a.jsonl"
+    line = ["--task", "ecthr", "--data", str(cases), "--model", "python:steady_model:answer", "--out", "run"]
+    more = ["--parser", "none", "--attributes", "gender", "--max-pairs", "1", "--json"]
+    done = called(tmp_path, "run", *line, *more)
+    accuracy = json.loads(done.stdout)["accuracy"]
+    gold = [json.loads(row)["labels"] for row in cases.read_text(encoding="utf-8").splitlines()]
+    eight = 4  # its place in LexGLUE's list: 2, 3, 5, 6, 8, 9, 10, 11, 14, P1-1
+    hit = sum(eight in labels for labels in gold)
+    score = 2 * hit / (len(gold) + hit)
+    occurring = {eight, *(label for labels in gold for label in labels)}
+    assert (accuracy["labels"], accuracy["occurring"]) == (10, len(occurring))
+    assert accuracy["macro_f1_all"] == pytest.approx(score / 10)
+    assert accuracy["macro_f1"] == pytest.approx(score / len(occurring))
+    page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8").replace("\u00a0", " ")
+    assert f"macro: {100 * score / 10:.1f} % over all 10 labels" in page
 
 
 def test_no_gold_labels_no_accuracy() -> None:

@@ -13,9 +13,11 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness import config
+from harness.audit import assembly
 from harness.cli import app
 from harness.core import Case
-from harness.errors import ModelError
+from harness.errors import ConfigError, ModelError
 from harness.folder import RunFolder
 from harness.report import coverage as page
 from harness.report.coverage import Reference
@@ -55,8 +57,11 @@ NETWORK = Table(
 )
 
 
+KNOWN = ["low", "high"] * 10
+
+
 def test_the_equations_by_hand() -> None:
-    made = coverage.measure(NETWORK, ["low", "high"], {"s": ["inside", "above", "below"]})
+    made = coverage.measure(NETWORK, KNOWN, {"s": ["inside", "above", "below"]})
     (suite,) = made.suites
     assert (made.neurons, suite.upper, suite.lower) == (4, 2, 2)
     assert suite.bound_cov == (2 + 2) / (2 * 4)
@@ -65,8 +70,8 @@ def test_the_equations_by_hand() -> None:
 
 
 def test_texts_that_are_too_long_are_counted_and_cover_nothing() -> None:
-    made = coverage.measure(NETWORK, ["low", "high", "?"], {"s": ["?", "above"]})
-    assert made.reference == Reference(texts=2, left_out=1)
+    made = coverage.measure(NETWORK, [*KNOWN, "?"], {"s": ["?", "above"]})
+    assert made.reference == Reference(texts=20, left_out=1)
     (suite,) = made.suites
     assert (suite.texts, suite.left_out, suite.upper) == (1, 1, 2)
 
@@ -103,7 +108,9 @@ def test_the_reference_itself_covers_nothing_in_any_order(known: list[list[float
 @given(st.integers(1, 200))
 def test_a_curve_grows_with_the_suite_and_ends_at_its_coverage(size: int) -> None:
     network = Table({"r": [0.0] * 50} | {str(n): [float(n == c) for c in range(50)] for n in range(size)})
-    (suite,) = coverage.measure(network, ["r"], {"s": [str(n) for n in range(size)]}).suites
+    (suite,) = coverage.measure(
+        network, ["r"] * coverage.LEAST_REFERENCE, {"s": [str(n) for n in range(size)]}
+    ).suites
     curve = suite.curve
     assert [*curve] == sorted(curve)
     assert curve[-1] == (size, suite.bound_cov, suite.s_act_cov)
@@ -111,7 +118,7 @@ def test_a_curve_grows_with_the_suite_and_ends_at_its_coverage(size: int) -> Non
 
 
 def test_the_page_escapes_names_and_draws_a_curve_a_suite() -> None:
-    made = coverage.measure(NETWORK, ["low", "high"], {"<i>a": ["above"], "b": ["below"]})
+    made = coverage.measure(NETWORK, KNOWN, {"<i>a": ["above"], "b": ["below"]})
     html = page.render(made)
     assert "<i>a" not in html
     assert html.count("<polyline") == 4
@@ -167,7 +174,7 @@ def test_the_neurons_are_the_outputs_of_the_linear_layers(network: Path) -> None
 def test_coverage_of_the_small_network_by_hand(network: Path) -> None:
     from harness.studies.neurons import Neurons
 
-    known, suite = ["the man was kind", "a film is good"], ["the woman was bad !", "a b c d e f"]
+    known, suite = ["the man was kind", "a film is good"] * 10, ["the woman was bad !", "a b c d e f"]
     made = coverage.measure(Neurons(f"transformers:{network}"), known, {"s": suite})
     bounds = np.stack([by_hand(network, text) for text in known])
     outputs = np.stack([by_hand(network, text) for text in suite])
@@ -191,24 +198,108 @@ def test_a_text_has_the_same_outputs_whatever_went_before(network: Path) -> None
     assert first.tolist() == again.tolist()
 
 
-def test_the_command_writes_figures_and_a_page(network: Path, tmp_path: Path) -> None:
+def made(place: Path, resolved: str) -> RunFolder:
+    """A run folder with three cases, made with the settings ``resolved``."""
     texts = ["the man was kind", "the woman was kind", "the woman was bad"]
     cases = [Case(str(n), "g", "d", "original" if not n else "atomic", text) for n, text in enumerate(texts)]
-    folder = RunFolder(tmp_path / "run")
-    folder.open("", {})
+    folder = RunFolder(place / "run")
+    folder.open(resolved, {})
     list(folder.keep_chunk(0, cases))
     folder.finish()
-    (tmp_path / "known.csv").write_text("text,label\nthe man was kind,?\n", encoding="utf-8")
-    line = ["coverage", str(folder.path), "--model", f"transformers:{network}"]
-    line += ["--reference", str(tmp_path / "known.csv"), "--json"]
-    done = CliRunner().invoke(app, line, standalone_mode=False)
+    return folder
+
+
+def hinter(*line: str) -> Any:
+    return CliRunner().invoke(app, ["coverage", *line], standalone_mode=False)
+
+
+CASES = 30
+
+
+@pytest.fixture
+def cases(tmp_path: Path) -> Path:
+    """A file in the layout of LexGLUE's ecthr_a: lists of paragraphs and of articles."""
+    rows = [{"text": [f"{n} the man was kind.", "a film is good."], "labels": [n % 10]} for n in range(CASES)]
+    file = tmp_path / "cases.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return file
+
+
+def settings(cases: Path, tokens: int | None = None) -> str:
+    """The settings of a run over ``cases``, each cut to so many tokens."""
+    cut = "" if tokens is None else f"max_tokens = {tokens}\n"
+    return f"""task = "ecthr"
+[model]
+name = "m"
+base_url = "http://127.0.0.1:9/v1"
+[documents]
+path = {json.dumps(str(cases))}
+{cut}"""
+
+
+def test_the_command_writes_figures_and_a_page(network: Path, tmp_path: Path) -> None:
+    folder = made(tmp_path, "")
+    rows = [f"{n} the man was kind,?" for n in range(20)]
+    (tmp_path / "known.csv").write_text("\n".join(["text,label", *rows]), encoding="utf-8")
+    line = [str(folder.path), "--model", f"transformers:{network}"]
+    done = hinter(*line, "--reference", str(tmp_path / "known.csv"), "--json")
     assert done.exception is None
-    made = json.loads(done.stdout)
-    assert made == json.loads((folder.path / "coverage.json").read_text(encoding="utf-8"))
-    (suite,) = made["suites"]
-    assert (suite["texts"], made["reference"]["texts"]) == (3, 1)
+    measured = json.loads(done.stdout)
+    assert measured == json.loads((folder.path / "coverage.json").read_text(encoding="utf-8"))
+    (suite,) = measured["suites"]
+    assert (suite["texts"], measured["reference"]["texts"]) == (3, 20)
     assert suite["upper"] > 0
     assert "Neuron coverage" in (folder.path / "coverage.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_the_reference_is_read_as_the_run_read_it(
+    network: Path, tmp_path: Path, cases: Path, named: bool
+) -> None:
+    """With ``--reference``, and as the README has it, without: then the run's own texts are the reference."""
+    folder = made(tmp_path, settings(cases))
+    reference = ["--reference", str(cases)] if named else []
+    line = [str(folder.path), "--model", f"transformers:{network}", *reference]
+    done = hinter(*line, "--json")
+    assert done.exception is None
+    assert json.loads(done.stdout)["reference"] == {"texts": CASES, "left_out": 0}
+    assert f"{CASES} reference texts\n" in hinter(*line).stdout
+
+
+def test_reference_texts_are_shortened_as_in_the_run(cases: Path, tmp_path: Path) -> None:
+    (tmp_path / "run.toml").write_text(settings(cases, tokens=8), encoding="utf-8")
+    documents, _ = assembly.unlabelled(config.load(tmp_path / "run.toml"))
+    assert {document.text.partition(" ")[2] for document in documents} == {"the man was kind."}
+    (tmp_path / "run.toml").write_text(settings(cases), encoding="utf-8")
+    whole, _ = assembly.unlabelled(config.load(tmp_path / "run.toml"))
+    assert {document.text.partition(" ")[2] for document in whole} == {"the man was kind.\na film is good."}
+
+
+def test_reference_texts_that_are_too_long_are_said(network: Path, tmp_path: Path) -> None:
+    folder = made(tmp_path, "")
+    rows = [f"{n} the man was kind" for n in range(25)] + ["a " * 200 + str(n) for n in range(3)]
+    known = tmp_path / "known.csv"
+    known.write_text("\n".join(["text", *rows]), encoding="utf-8")
+    done = hinter(str(folder.path), "--model", f"transformers:{network}", "--reference", str(known))
+    assert done.exception is None
+    assert "25 reference texts (3 too long)" in done.stdout
+
+
+def test_a_few_reference_texts_set_no_bounds() -> None:
+    with pytest.raises(ModelError, match=r"19 of 24 reference texts fit .* at least 20"):
+        coverage.measure(NETWORK, ["low"] * 19 + ["?"] * 5, {"s": ["above"]})
+
+
+@pytest.mark.parametrize(
+    "resolved",
+    ['suite = "eec"\ntask = "valence"\n', 'task = "imdb"\n[documents]\npath = "-"\n'],
+    ids=["texts of its own", "standard input"],
+)
+def test_a_run_without_a_file_needs_a_reference(tmp_path: Path, resolved: str) -> None:
+    folder = made(tmp_path, resolved)
+    done = hinter(str(folder.path), "--model", "transformers:x")
+    assert isinstance(done.exception, ConfigError)
+    assert str(done.exception).endswith("name reference texts with --reference")
 
 
 def test_a_model_without_neurons_is_an_error(tmp_path: Path) -> None:

@@ -369,6 +369,13 @@ def test_what_language_tool_cannot_take() -> None:
     assert [one.reason for one in found if isinstance(one, Failure)] == ["too-long", "failed"]
 
 
+def test_an_answer_of_language_tool_without_end_is_not_read() -> None:
+    with language_tool((200, b" " * (9 << 20))) as (url, asked):
+        found = scored(LanguageTool(url), "a text")
+    assert found == [Failure("failed", "the reply is larger than 8 MB")]
+    assert len(asked) == 1
+
+
 def test_another_server_is_not_language_tool() -> None:
     with (
         language_tool((200, b'{"matches": []}')) as (url, _),

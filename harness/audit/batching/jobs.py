@@ -19,6 +19,7 @@ from harness import files
 from harness.answering.batch_files import LINES_A_FILE
 from harness.disclosure import one_line, redacted_bytes
 from harness.errors import EndpointError, RunError, Transient
+from harness.http_client import LARGEST
 from harness.models import refusals
 from harness.retrying import PATIENT, Policy, retry_after
 
@@ -33,6 +34,8 @@ log = logging.getLogger(__name__)
 DEADLINE = 120.0
 ENDED = ("completed", "failed", "expired", "cancelled", "canceled")
 CLOCK_SKEW = 60
+LINE_BYTES = 1 << 20
+"""The most bytes of a batch's answers for each of its requests, on average."""
 
 T = TypeVar("T")
 
@@ -209,18 +212,30 @@ class BatchApi:
             if file_id := getattr(batch, f"{kind}_file_id", None):
                 path = self._ledger.files / f"{Path(job.file).stem}.{kind}.jsonl"
                 if not path.exists():
-                    await self._steady(partial(self._fetch, file_id, path))
+                    most = LARGEST + job.requests * LINE_BYTES
+                    await self._steady(partial(self._fetch, file_id, path, most))
                 job.answers[kind] = path.name
 
-    async def _fetch(self, file_id: str, path: Path) -> None:
-        """Download a file line by line, so that memory stays flat; it appears only when it is whole."""
+    async def _fetch(self, file_id: str, path: Path, most: int) -> None:
+        """Download a file of at most ``most`` bytes line by line; it appears only when it is whole.
+
+        So memory stays flat. Raises ``EndpointError`` for a larger file, or a line above ``LARGEST`` bytes.
+        """
         async with self._client.files.with_streaming_response.content(file_id) as answer:
             with files.replacing(path) as unfinished, unfinished.open("wb") as file:
-                unfinished_line = b""
+                line, total = bytearray(), 0
                 async for chunk in answer.iter_bytes():
-                    *lines, unfinished_line = (unfinished_line + chunk).split(b"\n")
-                    file.writelines(redacted_bytes(line) + b"\n" for line in lines)
-                file.write(redacted_bytes(unfinished_line))
+                    total += len(chunk)
+                    *ended, rest = chunk.split(b"\n")
+                    for part in ended:
+                        file.write(redacted_bytes(bytes(line + part)) + b"\n")
+                        line.clear()
+                    line += rest
+                    if total > most or len(line) > LARGEST:
+                        raise EndpointError(
+                            f"{self._name}: batch file {file_id} is larger than answers to its requests are"
+                        )
+                file.write(redacted_bytes(bytes(line)))
 
     async def _steady(self, step: Callable[[], Awaitable[T]]) -> T:
         """Take one step, retried as long as that may help. Raises ``EndpointError``."""

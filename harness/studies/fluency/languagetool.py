@@ -72,10 +72,13 @@ class LanguageTool:
             self._client = http_client.asynchronous(self._url)
         try:
             async with asyncio.timeout(DEADLINE):
-                answer = await self._client.post(self._url, data={"text": text, "language": self._language})
+                form = {"text": text, "language": self._language}
+                answer = await http_client.ask(self._client, "POST", self._url, form=form)
             if not answer.is_success:
                 return self._refusal(answer)
             checked = answer.json()
+        except http_client.TooLarge as error:
+            return Failure("failed", str(error))
         except (TimeoutError, httpx2.TimeoutException) as error:
             raise Transient(f"no answer within {DEADLINE:.0f} s") from error
         except httpx2.TransportError as error:
