@@ -57,7 +57,9 @@ def splices(base: str, text: str) -> list[Splice]:
         return list(_exchanges(old, new, start))
     pairs = zip(*changes(base, text), strict=True)
     found = [(first, last, text[low:high]) for (first, last), (low, high) in pairs]
-    return found if spliced(base, found) == text else [(start, len(base) - end, text[start : len(text) - end])]
+    return (
+        found if spliced(base, found) == text else [(start, len(base) - end, text[start : len(text) - end])]
+    )
 
 
 def spliced(base: str, parts: Sequence[Splice]) -> str:

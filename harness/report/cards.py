@@ -70,7 +70,9 @@ def _card(listing: Listing, row: Row) -> Card:
     )
 
 
-def _line(listing: Listing, row: Row, case: str, name: str, text: str, spans: Iterable[tuple[int, int]]) -> Line:
+def _line(
+    listing: Listing, row: Row, case: str, name: str, text: str, spans: Iterable[tuple[int, int]]
+) -> Line:
     shown, spans = listing.cases[case], list(spans)
     own = case == row.flip["case"]
     return Line(

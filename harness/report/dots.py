@@ -62,7 +62,9 @@ def dots(summary: Summary, most: int = MOST) -> Dots | None:
 
 def main_outcome(summary: Summary) -> str | None:
     """Return the outcome that the first screen is about: the one of the surest contrast."""
-    best = min(summary.contrasts, key=lambda row: (not sure(row), _p(row.p_holm), -abs(row.effect)), default=None)
+    best = min(
+        summary.contrasts, key=lambda row: (not sure(row), _p(row.p_holm), -abs(row.effect)), default=None
+    )
     return None if best is None else best.outcome
 
 

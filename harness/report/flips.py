@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from harness import columns
 from harness.core import NEAR_TIE
 from harness.report import summary as summaries
 from harness.spreadsheets import disarmed
@@ -19,12 +20,9 @@ if TYPE_CHECKING:
 
 Flip = Mapping[str, Any]
 
-COLUMNS = (
-    *("case", "document", "relation", "attributes", "groups", "words", "direction", "hidden", "confirmed"),
-    *("near_tie", "margin", "shift"),
-    *("other", "expected", "other_answer", "answer", "other_text", "text"),
-)
-"""The columns of a row; ``other`` is the case compared with, mostly the original."""
+COLUMNS = tuple(columns.FLIPS)
+"""The columns of a row."""
+NAME = "flips"
 LABELS = ("expected", "other_answer", "answer")
 EXPECTED = "expected"
 """The relation of a case to the labels that are right, not to another case."""
@@ -74,20 +72,22 @@ def _kinds(folder: RunFolder) -> dict[Kind, pl.LazyFrame]:
     """Return the verdicts of each kind, in the order in which the page lists them."""
     import polars as pl
 
-    answers = folder.scan("answers")
-    refused = answers.filter(pl.col("outcome").is_in(REFUSALS)).select("case")
+    refused = folder.scan("answers").filter(pl.col("outcome").is_in(REFUSALS)).select("case")
     originals = folder.scan("cases").filter(role="original").select("id", "document")
-    silent = originals.join(refused, left_on="id", right_on="case", how="semi").select("document")
-    open_ = folder.scan("verdicts").filter(status="undetermined")
-    sides = (
-        open_.join(refused, on="case", how="semi"),
-        open_.join(refused, left_on="other", right_on="case", how="semi"),
-        open_.filter(pl.col("other").is_null()).join(silent, on="document", how="semi"),
-    )
-    unread = pl.concat(sides).unique(("case", "other"), maintain_order=True)
+    silent = originals.join(refused, left_on="id", right_on="case", how="semi").select("document").unique()
+    unread = folder.scan("verdicts").filter(status="undetermined")
+    for name, table in (
+        ("case", refused),
+        ("other", refused.rename({"case": "other"})),
+        ("document", silent),
+    ):
+        flag = table.with_columns(pl.lit(True).alias(f"{name}_refused"))
+        unread = unread.join(flag, on=name, how="left", maintain_order="left")
+    compared = pl.col("document_refused") & pl.col("other").is_null()
+    unread = unread.filter(pl.col("case_refused") | pl.col("other_refused") | compared)
     return {
         "changed": folder.scan("verdicts").filter(status="biased"),
-        "unread": unread,
+        "unread": unread.drop(pl.selectors.ends_with("_refused")),
         "control": folder.scan("controls").filter(status="biased"),
     }
 
@@ -103,6 +103,15 @@ def as_csv(rows: Iterator[Flip]) -> Iterator[str]:
         stream.seek(0)
         stream.truncate()
     yield stream.getvalue()
+
+
+def write(folder: RunFolder) -> None:
+    """Write all flips to ``flips.parquet``. Raises ``RunError``."""
+    with folder.parts(NAME) as parts:
+        for flip in flips(folder):
+            labels = {name: None if flip[name] is None else cell(flip[name], "no label") for name in LABELS}
+            parts.add({**flip, **labels}, len(flip["text"]) + len(flip["other_text"] or ""))
+    folder.merge(NAME)
 
 
 def _safe(value: object, nothing: str) -> str:
@@ -121,8 +130,8 @@ def _joined(folder: RunFolder, verdicts: pl.LazyFrame, texts: Sequence[str]) -> 
     """Return verdicts beside the cases and answers that they compare, with these columns of ``texts``."""
     import polars as pl
 
-    columns = ("id", "group", "role", "substitutions", "traits", "expected", *texts)
-    cases = folder.scan("cases").select(columns)
+    kept = ("id", "group", "role", "substitutions", "traits", "expected", *texts)
+    cases = folder.scan("cases").select(kept)
     answers = folder.scan("answers").select("case", "outcome", "labels", "score")
     originals = cases.filter(role="original").unique("group", keep="first", maintain_order=True)
     tie = (pl.col("margin") < NEAR_TIE).fill_null(value=False)
@@ -163,7 +172,7 @@ def arrow(substitution: Mapping[str, str]) -> str:
 
 
 def _direction(row: Flip, favourable: Sequence[str]) -> str | None:
-    """Return whether the case fares ``better`` or ``worse`` than the other, or is rated ``higher`` or ``lower``.
+    """Return how the case fares beside the other: ``better`` or ``worse``; of scores ``higher`` or ``lower``.
 
     None where no answer is favourable, where both are alike in that, or where one was not read.
     """

@@ -79,4 +79,3 @@ def _most(rows: Sequence[Intersection], attribute: str) -> list[str]:
     for row in rows:
         texts[row.groups[attribute]] = texts.get(row.groups[attribute], 0) + row.originals
     return sorted(texts, key=lambda name: (name != ANY, -texts[name], name))[:MOST]
-

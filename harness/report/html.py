@@ -12,10 +12,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from harness import numerals
+from harness import files, numerals
 from harness.report import (
     cells,
     explained,
+    flips,
     fluency,
     groups,
     incomplete,
@@ -31,7 +32,7 @@ from harness.report.dots import dots
 from harness.report.heat import heats
 from harness.report.packing import packed, rows_of
 from harness.report.summary import ResultRow, Summary
-from harness.sections import Estimate, Label, Section, Worded
+from harness.sections import Estimate, Label, Worded
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -54,11 +55,22 @@ VERDICTS = {
 """The title of the page, by the code of the finding."""
 
 
-def render(
-    folder: RunFolder, summary: Summary, most: int = listing.MOST, characters: int = listing.CHARACTERS
-) -> str:
-    """Return the page of the run in ``folder``, with at most ``most`` rows of ``characters`` of text."""
-    listed = listing.read(folder, summary.favourable, most, characters)
+def write(folder: RunFolder, summary: Summary, most: int = listing.MOST) -> None:
+    """Write the page of the run in ``folder``, and beside it all flips if they are more than the page lists.
+
+    Raises ``RunError``.
+    """
+    listed = listing.read(folder, summary.favourable, most)
+    beside = folder.path / "flips.parquet"
+    if listed.complete:
+        beside.unlink(missing_ok=True)
+    else:
+        flips.write(folder)
+    files.write(folder.path / "report.html", render(folder, summary, listed))
+
+
+def render(folder: RunFolder, summary: Summary, listed: listing.Listing) -> str:
+    """Return the page of the run in ``folder``, with this list of cases."""
     chosen, _ = choose(folder.scan("verdicts"), FIRST)
     explanations = explained.read(folder.path)
     rows = [row for row in summary.rows if row.tests]
@@ -93,7 +105,7 @@ def render(
         data={"rows": packed(rows_of(listed)), "texts": packed(listed.texts)} if listed.rows else {},
         style=_trusted(style),
         script=_trusted(program),
-        policy=_policy(style, program),
+        policy=_trusted(_policy(style, program)),
         wording=wording,
         numerals=numerals,
     )
@@ -101,8 +113,8 @@ def render(
 
 def script(pages: Environment) -> str:
     """Return the page's modules as one: without the lines by which they import one another."""
-    modules = (pages.get_template(f"page/{name}.js").render() for name in SCRIPTS)
-    return "".join(re.sub(r"^export ", "", re.sub(r"^import .*;\n", "", module, flags=re.M), flags=re.M) for module in modules)
+    modules = "".join(pages.get_template(f"page/{name}.js").render() for name in SCRIPTS)
+    return re.sub(r"^(import .*;\n|export )", "", modules, flags=re.M)
 
 
 def _policy(style: str, program: str) -> str:
@@ -118,7 +130,7 @@ def _digest(text: str) -> str:
 
 
 def _trusted(text: str) -> str:
-    """Return our own style or script, which must not be escaped."""
+    """Return what is our own, and must not be escaped."""
     from markupsafe import Markup
 
     return Markup(text)  # noqa: S704
@@ -127,8 +139,8 @@ def _trusted(text: str) -> str:
 def _title(summary: Summary) -> str:
     """Return what was found, in a few words; of a suite with a headline of its own, what it is about."""
     if summary.finding is None:
-        ought = all(row.relation in relations.OUGHT for row in summary.results)
-        what = "What changes the answers of" if not ought or not summary.results else "What is not as expected of"
+        about = {row.relation in relations.OUGHT for row in summary.results}
+        what = "What is not as expected of" if about == {True} else "What changes the answers of"
         return f"{what} {summary.model}"
     return f"{'So far: ' if incomplete.stopped(summary) else ''}{VERDICTS[summary.finding.code]}"
 

@@ -23,19 +23,25 @@ if TYPE_CHECKING:
 
 MOST = 100_000
 """The most rows of the list; a file beside the page has all flips where there are more."""
-CHARACTERS = 20_000_000
+CHARACTERS = 16_000_000
 """The most characters of text: with more, the page would be larger than 15 MB."""
 TEXTS_AT_ONCE = 1_000
 ROLES = {"original": "Original", "seed": "Seed", "expansion": "Expansion", "control": "Control"}
 
-KEPT = ("kind", *(name for name in COLUMNS if not name.endswith("text")), "traits", "outcome", "other_outcome")
+KEPT = (
+    "kind",
+    *(name for name in COLUMNS if not name.endswith("text")),
+    "traits",
+    "outcome",
+    "other_outcome",
+)
 """What a row keeps of its flip: the rest would take much memory, of 100,000 rows."""
 
 Substitutions = Sequence[Mapping[str, str]]
 
 
 class Answer(NamedTuple):
-    """What was answered: in words for people, and as the cell of a CSV file; ``read`` or the reason why not."""
+    """What was answered, in words for people and as a cell of a CSV file, or why nothing was ``read``."""
 
     text: str
     csv: str = ""
@@ -99,7 +105,7 @@ class Listing:
 def read(
     folder: RunFolder, favourable: Sequence[str], most: int = MOST, characters: int = CHARACTERS
 ) -> Listing:
-    """Return the listing of a run: at most ``most`` rows, with ``characters`` of text. Raises ``RunError``."""
+    """Return the listing of a run: at most ``most`` rows and ``characters`` of text. Raises ``RunError``."""
     rows = _rows(folder, favourable, most)
     wanted = {case for row in rows for case in row.cases}
     texts: list[str] = []
@@ -113,9 +119,7 @@ def _rows(folder: RunFolder, favourable: Sequence[str], most: int) -> list[Row]:
     import polars as pl
 
     flips = list(listed(folder, favourable, most))
-    keys = {
-        (flip["group"], _key(part)) for flip in flips for part in _parts(flip["substitutions"])
-    }
+    keys = {(flip["group"], _key(part)) for flip in flips for part in _parts(flip["substitutions"])}
     places = pl.LazyFrame(sorted(keys), schema={"group": pl.String(), "key": pl.String()}, orient="row")
     fields = [pl.element().struct.field(name) for name in ("attribute", "source", "target")]
     key = pl.col("substitutions").list.eval(pl.concat_str(fields, separator=":")).list.join(KEY_SEPARATOR)
@@ -140,23 +144,10 @@ def _key(substitutions: Substitutions) -> str:
     return KEY_SEPARATOR.join(f"{s['attribute']}:{s['source']}:{s['target']}" for s in substitutions)
 
 
-def _cases(
-    folder: RunFolder, wanted: Iterable[str], texts: list[str], characters: int
-) -> Iterator[Shown]:
+def _cases(folder: RunFolder, wanted: Iterable[str], texts: list[str], characters: int) -> Iterator[Shown]:
     """Yield the ``wanted`` cases whose texts fit, and add the first text of each group to ``texts``."""
-    import polars as pl
-
-    ids = pl.LazyFrame({"id": sorted(wanted)}, schema={"id": pl.String()})
-    biased = pl.concat([folder.scan(name).filter(status="biased").select("case") for name in ("verdicts", "controls")])
-    table = (
-        folder.scan("cases")
-        .select("id", "group", "role", "text", "reason", "substitutions")
-        .join(ids, on="id", how="semi", maintain_order="left")
-        .join(folder.scan("answers"), left_on="id", right_on="case", how="left", maintain_order="left")
-        .join(biased.unique().with_columns(biased=True), left_on="id", right_on="case", how="left", maintain_order="left")
-        .select("id", "group", "role", "text", "reason", "substitutions", "outcome", "labels", "score", "biased")
-    )  # fmt: skip
     bases: dict[str, int] = {}
+    table = _table(folder, sorted(wanted))
     for batch in table.collect_batches(chunk_size=TEXTS_AT_ONCE, maintain_order=True):
         for row in batch.iter_rows(named=True):
             if row["group"] not in bases:
@@ -169,6 +160,21 @@ def _cases(
             if characters < 0:
                 return
             yield Shown(row["id"], base, parts, _title(row), answer(row), bool(row["biased"]))
+
+
+def _table(folder: RunFolder, wanted: Sequence[str]) -> pl.LazyFrame:
+    """Return the ``wanted`` cases beside their answers, in the order of the cases."""
+    import polars as pl
+
+    ids = pl.LazyFrame({"id": wanted}, schema={"id": pl.String()})
+    judged = pl.concat([folder.scan(name) for name in ("verdicts", "controls")])
+    biased = judged.filter(status="biased").select("case").unique().with_columns(biased=True)
+    answers = folder.scan("answers").select("case", "outcome", "labels", "score")
+    table = folder.scan("cases").select("id", "group", "role", "text", "reason", "substitutions")
+    table = table.join(ids, on="id", how="semi", maintain_order="left")
+    for beside in (answers, biased):
+        table = table.join(beside, left_on="id", right_on="case", how="left", maintain_order="left")
+    return table
 
 
 def _title(row: Mapping[str, Any]) -> str:

@@ -70,11 +70,11 @@ PLAIN = (
 
 def coded(values: Iterable[Any]) -> Column:
     """Return a column as its distinct values, in the order in which they occur, and the place of each."""
-    places: dict[str, int] = {}
+    places: dict[Any, int] = {}
     distinct: list[Any] = []
     codes: list[int] = []
     for value in values:
-        key = value if isinstance(value, str) else json.dumps(value)
+        key = tuple(value) if isinstance(value, list) else value
         if key not in places:
             places[key] = len(distinct)
             distinct.append(value)

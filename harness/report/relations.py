@@ -1,4 +1,4 @@
-"""The words of each metamorphic relation on the page: what a row of the list is, and what it is filtered by."""
+"""The words of each metamorphic relation on the page: what its rows are, and what they are filtered by."""
 
 from __future__ import annotations
 
@@ -14,7 +14,11 @@ OUGHT = (EXPECTED, "direction")
 CHANGED, DIFFERS, WRONG = "changed", "differs", "not as expected"
 MARKS: Mapping[str, str] = {**dict.fromkeys(PAIRED, DIFFERS), **dict.fromkeys(OUGHT, WRONG)}
 """The mark on an answer, by relation; that of the others is ``CHANGED``."""
-HEADINGS = {CHANGED: "Changed answers", DIFFERS: "Pairs whose answers differ", WRONG: "Answers that are not as expected"}
+HEADINGS = {
+    CHANGED: "Changed answers",
+    DIFFERS: "Pairs whose answers differ",
+    WRONG: "Answers that are not as expected",
+}
 KINDS: Mapping[Kind, str] = {
     "changed": "biased",
     "unread": "refused or filtered",
@@ -52,11 +56,11 @@ def side(row: Row, side: Literal[0, 1]) -> str:
 
 
 def flagged(row: Row, shown: Shown) -> bool:
-    """Return whether the answer to a case bears the mark: of this case, or of a part that is biased itself."""
+    """Return whether an answer bears the mark: that of the row's case, or of a part that is biased itself."""
     if not shown.answer.read:
         return False
     if shown.id == row.flip["case"]:
-        return row.flip["kind"] != "unread"
+        return bool(row.flip["kind"] != "unread")
     return shown.biased and mark(row.flip["relation"]) != DIFFERS
 
 
@@ -66,7 +70,9 @@ def badges(row: Row) -> list[str]:
     if flip["relation"] == EXPECTED:
         hidden = {"yes": "the seed is as expected", "no": "the seed is not, either"}.get(flip["hidden"], "")
     else:
-        hidden = {"yes": "hidden", "no": "not hidden", "undetermined": "hidden: undetermined"}.get(flip["hidden"], "")
+        hidden = {"yes": "hidden", "no": "not hidden", "undetermined": "hidden: undetermined"}.get(
+            flip["hidden"], ""
+        )
     kind = {"unread": KINDS["unread"], "control": "control"}.get(flip["kind"], "")
     confirmed = {True: "confirmed", False: "not confirmed"}.get(flip["confirmed"], "")
     return [word for word in (kind, hidden, confirmed, "near tie" if flip["near_tie"] else "") if word]
@@ -82,7 +88,12 @@ def facets(rows: Sequence[Row], traits: Sequence[str]) -> list[dict[str, Any]]:
     sets = called[0].capitalize() if called else "Attributes"
     hidden = {"yes": "as expected", "no": "not as expected"} if expected else YES_NO
     found: list[dict[str, Any]] = [
-        {"key": "kind", "name": "Show", "words": {**KINDS, "changed": heading(rows).lower()}, "first": "changed"},
+        {
+            "key": "kind",
+            "name": "Show",
+            "words": {**KINDS, "changed": heading(rows).lower()},
+            "first": "changed",
+        },
         {"key": "attributes", "name": sets},
         {"key": "from", "name": "From group"},
         {"key": "to", "name": "To group"},

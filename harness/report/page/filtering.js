@@ -1,5 +1,8 @@
 // Which rows are wanted, in which order, and the same as an address.
 
+const PARTS = 10_000; // a shift and a margin have four decimals
+const LAST = 2 ** 34;
+
 const ORDERS = {
   "": { name: "as in the run" },
   shift: { name: "largest shift first", by: (list, row) => -Math.abs(list.rows.shift[row]), of: "shift" },
@@ -58,19 +61,26 @@ export function filtering(list, search) {
     return sorted.get(key);
   }
 
+  /** The rows by a whole number for each; numbers without a comparing function sort ten times as fast. */
   function sort(key) {
-    const rows = Uint32Array.from({ length: list.size }, (_, row) => row);
+    const { size } = list;
+    const every = Uint32Array.from({ length: size }, (_, row) => row);
+    const worth = worthOf(key);
+    if (!worth) return every;
+    const keys = Float64Array.from(every, (row) => worth(row) * size + row).sort();
+    return Uint32Array.from(keys, (value) => value - Math.floor(value / size) * size);
+  }
+
+  function worthOf(key) {
     if (key === "document") {
       const { values, codes } = list.rows.coded.document;
       const compare = new Intl.Collator("en", { numeric: true }).compare;
       const rank = new Uint32Array(values.length);
       [...values.keys()].sort((a, b) => compare(values[a], values[b])).forEach((code, place) => (rank[code] = place));
-      return rows.sort((a, b) => rank[codes[a]] - rank[codes[b]] || a - b);
+      return (row) => rank[codes[row]];
     }
     const { by, of } = ORDERS[key];
-    if (!by) return rows;
-    const worth = Float64Array.from(rows, (row) => (list.rows[of][row] === null ? Infinity : by(list, row)));
-    return rows.sort((a, b) => (worth[a] < worth[b] ? -1 : worth[a] > worth[b] ? 1 : a - b));
+    return by && ((row) => (list.rows[of][row] === null ? LAST : Math.round(by(list, row) * PARTS)));
   }
 
   function rows(state) {
