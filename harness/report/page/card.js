@@ -54,10 +54,10 @@ export function card(list, row, link, whole) {
 
   const lines = [];
   if (other >= 0) lines.push(line(name(other, 0, "Other"), other, list.pieces(other, own)));
-  for (const part of list.parts(row)) lines.push(line(list.title(part), part, list.pieces(part)));
+  for (const part of list.parts(row)) lines.push(line(list.title(part), part, list.pieces(part), "text part-of"));
   lines.push(line(name(own, 1, "This text"), own, list.pieces(own, other)));
 
-  function line(title, number, pieces) {
+  function line(title, number, pieces, kind = "text") {
     const [words, , read] = list.answer(number);
     const biased = number === own ? list.value("kind", row) !== "unread" : list.cases.biased[number];
     const flagged = biased && read && !(paired && number !== own);
@@ -65,7 +65,7 @@ export function card(list, row, link, whole) {
     answer.append(flagged ? `${words} (${mark})` : words);
     const text = element("p", "", ...marked(pieces, whole));
     text.dir = "auto";
-    return element("div", "text", element("div", "who", title, " ", answer), text);
+    return element("div", kind, element("div", "who", title, " ", answer), text);
   }
 
   const permalink = element("a", "", `Case ${list.cases.id[own]}`);

@@ -14,11 +14,22 @@ const ORDERS = {
 export function filtering(list, search) {
   const groups = list.rows.coded.groups;
   const changes = groups.values.map((value) => value.map(parted));
+  const kinds = list.rows.coded.kind;
+  const usual = kinds.values.indexOf("changed");
   const sorted = new Map();
   const facets = list.rows.facets.map(faceted).filter((facet) => facet.options.length > 1);
   const orders = Object.entries(ORDERS)
     .filter(([, order]) => !order.of || list.rows[order.of].some((value) => value !== null))
     .map(([key, { name }]) => ({ key, name }));
+
+  /** How many of the rows that are shown at first, or of all, have each code of a column. */
+  function tally({ values, codes }, every) {
+    const counts = new Array(values.length).fill(0);
+    codes.forEach((code, row) => {
+      if (every || usual < 0 || kinds.codes[row] === usual) counts[code] += 1;
+    });
+    return counts;
+  }
 
   function faceted({ key, name, words = {}, first }) {
     const counts = new Map();
@@ -26,11 +37,12 @@ export function filtering(list, search) {
     if (key === "from" || key === "to") {
       const side = key === "from" ? 0 : 1;
       tally(groups).forEach((number, code) => {
+        if (!number) return;
         new Set(changes[code].map((change) => change[side])).forEach((value) => count(value, number));
       });
     } else {
       const column = list.rows.coded[key];
-      tally(column).forEach((number, code) => {
+      tally(column, key === "kind").forEach((number, code) => {
         if (number && column.values[code] !== null) count(written(column.values[code]), number);
       });
     }
@@ -119,13 +131,6 @@ export function filtering(list, search) {
   }
 
   return { facets, orders, start, rows, read, address };
-}
-
-/** How many rows have each code of a column. */
-function tally({ values, codes }) {
-  const counts = new Array(values.length).fill(0);
-  for (const code of codes) counts[code] += 1;
-  return counts;
 }
 
 /** A value as an option of a filter. */

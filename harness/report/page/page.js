@@ -82,7 +82,12 @@ async function explore() {
   }
 
   const fields = place("fields");
-  const field = (name, control) => fields.append(element("label", "", name, control));
+  const field = (key, name, control) => {
+    const label = element("label", "", name);
+    control.id = label.htmlFor = `filter-${key}`;
+    controls.set(key, control);
+    fields.append(element("div", "field", label, control));
+  };
   const choice = (key, name, options) => {
     const select = document.createElement("select");
     for (const { value, text } of options) select.append(new Option(text, value));
@@ -90,8 +95,7 @@ async function explore() {
       state[key] = select.value;
       changed();
     });
-    controls.set(key, select);
-    field(name, select);
+    field(key, name, select);
   };
   for (const { key, name, options } of filters.facets) {
     const every = { value: "", text: `all (${counted(key === "kind" ? list.size : options.length)})` };
@@ -113,8 +117,7 @@ async function explore() {
       changed();
     }, PAUSE);
   });
-  controls.set("q", words);
-  field("Words in a text", words);
+  field("q", "Words in a text", words);
 
   place("filters").addEventListener("submit", (event) => event.preventDefault());
   place("reset").addEventListener("click", () => {
