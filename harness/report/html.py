@@ -76,7 +76,7 @@ def render(folder: RunFolder, summary: Summary, listed: listing.Listing) -> str:
     rows = [row for row in summary.rows if row.tests]
     conclusive = summary.headline is not None  # the suite's sections are the findings, not the results
     measured = fluency.sections(folder.path)
-    lead, rest = _lead(wording.headline(summary))
+    lead, rest = _lead(wording.headline(summary), summary.model)
     pages = environment()
     style = pages.get_template("style.css.jinja").render()
     program = script(pages)
@@ -145,9 +145,9 @@ def _title(summary: Summary) -> str:
     return f"{'So far: ' if incomplete.stopped(summary) else ''}{VERDICTS[summary.finding.code]}"
 
 
-def _lead(headline: str) -> tuple[str, str]:
+def _lead(headline: str, model: str) -> tuple[str, str]:
     """Return the first sentence, and the others."""
-    first, *others = re.split(r"(?<=[a-z)%]\.) (?=[A-Z])", headline, maxsplit=1)
+    first, *others = re.split(rf"(?<=[a-z)%]\.) (?=[A-Z]|{re.escape(model)} )", headline, maxsplit=1)
     return first, " ".join(others)
 
 
@@ -179,7 +179,7 @@ def environment() -> Environment:
         "written": cells.written,
         "scale": cells.scale,
         "slug": lambda text: re.sub(r"\W+", "-", text.lower()).strip("-"),
-        "unit": lambda text: text.replace(" %", "\u00a0%"),
+        "unit": lambda text: re.sub(r" (?=%)|(?<=\bp) (?=[=<] )|(?<=\bp[ \u00a0][=<]) ", "\u00a0", text),
         "breakable": lambda text: text.replace("determined", "deter\u00admined"),
     }
     environment.tests |= {
