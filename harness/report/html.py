@@ -99,10 +99,13 @@ def render(folder: RunFolder, summary: Summary, listed: listing.Listing) -> str:
         axis=axis(rows),
         venn=[pair for pair in summary.venn if pair.regions],
         heading=relations.heading(listed.rows),
+        failing=_failing(summary),
         listed=listed,
         cards=list(cards(listed, chosen)),
         explained=list(_explained(listed, explanations)),
-        data={"rows": packed(rows_of(listed)), "texts": packed(listed.texts)} if listed.rows else {},
+        data={"rows": packed(rows_of(listed, _names(summary))), "texts": packed(listed.texts)}
+        if listed.rows
+        else {},
         style=_trusted(style),
         script=_trusted(program),
         policy=_trusted(_policy(style, program)),
@@ -139,10 +142,21 @@ def _trusted(text: str) -> str:
 def _title(summary: Summary) -> str:
     """Return what was found, in a few words; of a suite with a headline of its own, what it is about."""
     if summary.finding is None:
-        about = {row.relation in relations.OUGHT for row in summary.results}
-        what = "What is not as expected of" if about == {True} else "What changes the answers of"
+        what = "What is not as expected of" if _failing(summary) else "What changes the answers of"
         return f"{what} {summary.model}"
     return f"{'So far: ' if incomplete.stopped(summary) else ''}{VERDICTS[summary.finding.code]}"
+
+
+def _failing(summary: Summary) -> bool:
+    """Return whether answers are held against what is expected, and not against other answers."""
+    return {row.relation in relations.OUGHT for row in summary.results} == {True}
+
+
+def _names(summary: Summary) -> dict[str, str]:
+    """Return the attribute sets as the suite's own tables name them: LC3 is ``LC3: Sentiment change …``."""
+    heads = [row[0] for section in summary.sections if section.table for row in section.table.rows if row]
+    names = {name.partition(": ")[0]: name for name in heads if isinstance(name, str)}
+    return {row.name: names[row.name] for row in summary.results if row.name in names}
 
 
 def _lead(headline: str, model: str) -> tuple[str, str]:

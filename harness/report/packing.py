@@ -8,8 +8,9 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain
+from types import MappingProxyType
 from typing import Any
 
 from harness.core import CONTROL, MIRRORS, SAME_PERSON
@@ -33,8 +34,11 @@ def packed(values: object) -> str:
     return base64.b64encode(gzip.compress(data.encode("utf-8"), LEVEL, mtime=0)).decode("ascii")
 
 
-def rows_of(listing: Listing) -> dict[str, Any]:
-    """Return the rows, their cases and how they can be filtered, as JSON values."""
+def rows_of(listing: Listing, names: Mapping[str, str] = MappingProxyType({})) -> dict[str, Any]:
+    """Return the rows, their cases and how they can be filtered, as JSON values.
+
+    ``names`` are the suite's words for its attribute sets.
+    """
     cases = list(listing.cases.values())
     place = {case.id: number for number, case in enumerate(cases)}
     rows = listing.rows
@@ -55,7 +59,7 @@ def rows_of(listing: Listing) -> dict[str, Any]:
             "answers": coded(relations.answers(row, listing) for row in rows),
             **{f"trait:{name}": coded(row.traits.get(name) for row in rows) for name in traits},
         },
-        "facets": relations.facets(rows, traits),
+        "facets": relations.facets(rows, traits, names),
         "marks": relations.MARKS,
         "cases": _cases(listing, cases),
     }
@@ -83,14 +87,16 @@ def coded(values: Iterable[Any]) -> Column:
 
 
 def _traits(rows: Sequence[Row]) -> list[str]:
-    """Return the traits to filter by: of several values, but not of very many, that are no attribute."""
+    """Return the traits to filter by: of several values, not very many, that name no attribute or source."""
     found: dict[str, set[str]] = {}
-    attributes: set[str] = set()
+    others = set(INTERNAL)
     for row in rows:
-        attributes.update(row.flip["attributes"])
+        others.update(row.flip["attributes"])
         for name, value in row.traits.items():
             found.setdefault(name, set()).add(str(value))
-    kept = {name: values for name, values in found.items() if name not in INTERNAL | attributes}
+            if value == row.flip["document"] or row.flip["case"].startswith(f"{value}#"):
+                others.add(name)
+    kept = {name: values for name, values in found.items() if name not in others}
     return [name for name, values in kept.items() if 1 < len(values) <= MOST_VALUES]
 
 

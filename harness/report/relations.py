@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Literal
 
 from harness.report.flips import EXPECTED, Kind
@@ -68,7 +69,7 @@ def badges(row: Row) -> list[str]:
     """Return what is known of a row beside its answers, in words."""
     flip = row.flip
     if flip["relation"] == EXPECTED:
-        hidden = {"yes": "the seed is as expected", "no": "the seed is not, either"}.get(flip["hidden"], "")
+        hidden = {"yes": "seed passes", "no": "seed fails, too"}.get(flip["hidden"], "")
     else:
         hidden = {"yes": "hidden", "no": "not hidden", "undetermined": "hidden: undetermined"}.get(
             flip["hidden"], ""
@@ -78,15 +79,19 @@ def badges(row: Row) -> list[str]:
     return [word for word in (kind, hidden, confirmed, "near tie" if flip["near_tie"] else "") if word]
 
 
-def facets(rows: Sequence[Row], traits: Sequence[str]) -> list[dict[str, Any]]:
+def facets(
+    rows: Sequence[Row], traits: Sequence[str], names: Mapping[str, str] = MappingProxyType({})
+) -> list[dict[str, Any]]:
     """Return what the list can be filtered by: the ``key`` of a column, its ``name``, ``words`` for values.
+
+    ``names`` are the words of the suite for its attribute sets, such as capabilities.
 
     The page leaves out those that do not tell its rows apart.
     """
     expected = all(row.flip["relation"] in OUGHT for row in rows)
     called = [name for name in traits if _names_the_set(rows, name)]
     sets = called[0].capitalize() if called else "Attributes"
-    hidden = {"yes": "as expected", "no": "not as expected"} if expected else YES_NO
+    hidden = {"yes": "passes", "no": "fails, too"} if expected else YES_NO
     found: list[dict[str, Any]] = [
         {
             "key": "kind",
@@ -94,7 +99,7 @@ def facets(rows: Sequence[Row], traits: Sequence[str]) -> list[dict[str, Any]]:
             "words": {**KINDS, "changed": heading(rows).lower()},
             "first": "changed",
         },
-        {"key": "attributes", "name": sets},
+        {"key": "attributes", "name": sets, "words": dict(names)},
         {"key": "from", "name": "From group"},
         {"key": "to", "name": "To group"},
         {"key": "direction", "name": "Direction", "words": {"worse": "worse off", "better": "better off"}},

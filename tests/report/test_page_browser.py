@@ -1,4 +1,4 @@
-"""The page of a run in a real browser: filters, links, keys, phone, paper, and nothing that leaves the page."""
+"""The page of a run in a real browser: filters, links, keys, phone, paper; nothing leaves the page."""
 
 from __future__ import annotations
 

@@ -30,8 +30,8 @@ export function badges(list, row) {
   const kind = list.value("kind", row);
   const ought = list.value("relation", row) === "expected";
   const hidden = {
-    yes: ought ? "the seed is as expected" : "hidden",
-    no: ought ? "the seed is not, either" : "not hidden",
+    yes: ought ? "seed passes" : "hidden",
+    no: ought ? "seed fails, too" : "not hidden",
     undetermined: "hidden: undetermined",
   }[list.value("hidden", row)];
   const confirmed = { true: "confirmed", false: "not confirmed" }[String(list.value("confirmed", row))];

@@ -48,10 +48,16 @@ async function explore() {
   function drawn(row, option) {
     const own = list.rows.case[row];
     const other = list.rows.other[row];
-    const words = list.value("words", row).join(", ") || list.value("groups", row).join(", ");
+    const words = list.value("words", row).join(", ") || (list.value("groups", row).length ? exchanged(other, own) : "");
     const top = element("div", "top", element("b", "", words || list.value("attributes", row).join(" + ")));
     const middle = element("div", "middle", list.value("answers", row), ...badges(list, row));
     option.append(top, middle, element("div", "peek", ...peek(list.pieces(own, other))));
+  }
+
+  /** What differs between two texts, where the run does not say which words were changed. */
+  function exchanged(other, own) {
+    const changed = (pieces) => pieces.filter(([, marked]) => marked).map(([text]) => text).join(" … ");
+    return `${changed(list.pieces(other, own))} → ${changed(list.pieces(own, other))}`;
   }
 
   function show(row) {
