@@ -30,7 +30,7 @@ from harness.report.cards import Card, cards
 from harness.report.choosing import choose
 from harness.report.dots import dots
 from harness.report.heat import heats
-from harness.report.packing import packed, rows_of
+from harness.report.packing import fitted
 from harness.report.summary import ResultRow, Summary
 from harness.sections import Estimate, Label, Worded
 
@@ -60,18 +60,17 @@ def write(folder: RunFolder, summary: Summary, most: int = listing.MOST) -> None
 
     Raises ``RunError``.
     """
-    listed = listing.read(folder, summary.favourable, most)
+    listed, data = fitted(listing.read(folder, summary.favourable, most), _names(summary))
     beside = folder.path / "flips.parquet"
     if listed.complete:
         beside.unlink(missing_ok=True)
     else:
         flips.write(folder)
-    files.write(folder.path / "report.html", render(folder, summary, listed))
+    files.write(folder.path / "report.html", render(folder, summary, listed, data))
 
 
-def render(folder: RunFolder, summary: Summary, listed: listing.Listing) -> str:
-    """Return the page of the run in ``folder``, with this list of cases."""
-    chosen, _ = choose(folder.scan("verdicts"), FIRST)
+def render(folder: RunFolder, summary: Summary, listed: listing.Listing, data: Mapping[str, str]) -> str:
+    """Return the page of the run in ``folder`` with this list of cases, which is also its ``data``."""
     explanations = explained.read(folder.path)
     rows = [row for row in summary.rows if row.tests]
     conclusive = summary.headline is not None  # the suite's sections are the findings, not the results
@@ -101,17 +100,26 @@ def render(folder: RunFolder, summary: Summary, listed: listing.Listing) -> str:
         heading=relations.heading(listed.rows),
         failing=_failing(summary),
         listed=listed,
-        cards=list(cards(listed, chosen)),
+        cards=list(cards(listed, _chosen(folder, listed))),
         explained=list(_explained(listed, explanations)),
-        data={"rows": packed(rows_of(listed, _names(summary))), "texts": packed(listed.texts)}
-        if listed.rows
-        else {},
+        data=data,
         style=_trusted(style),
         script=_trusted(program),
         policy=_trusted(_policy(style, program)),
         wording=wording,
         numerals=numerals,
     )
+
+
+def _chosen(folder: RunFolder, listed: listing.Listing) -> list[str]:
+    """Return the cases to show without the script, among those that are listed."""
+    import polars as pl
+
+    verdicts = folder.scan("verdicts")
+    if not listed.complete:
+        cases = [row.flip["case"] for row in listed.rows]
+        verdicts = verdicts.filter(pl.col("case").is_in(cases))
+    return choose(verdicts, FIRST)[0]
 
 
 def script(pages: Environment) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MOST = 100_000
 """The most rows of the list; a file beside the page has all flips where there are more."""
 CHARACTERS = 16_000_000
-"""The most characters of text: with more, the page would be larger than 15 MB."""
+"""The most characters of text, which are in memory at once; of English, about what a page of 15 MB holds."""
 TEXTS_AT_ONCE = 1_000
 ROLES = {"original": "Original", "seed": "Seed", "expansion": "Expansion", "control": "Control"}
 
@@ -95,6 +95,15 @@ class Listing:
         """Return the text of a case."""
         shown = self.cases[case]
         return spliced(self.texts[shown.base], shown.splices)
+
+    def first(self, number: int) -> Listing:
+        """Return the first rows alone, with no case and no text but theirs."""
+        rows = self.rows[:number]
+        wanted = {case for row in rows for case in row.cases}
+        cases = [case for case in self.cases.values() if case.id in wanted]
+        bases = {base: place for place, base in enumerate(dict.fromkeys(case.base for case in cases))}
+        moved = {case.id: replace(case, base=bases[case.base]) for case in cases}
+        return Listing(rows, moved, [self.texts[base] for base in bases], self.totals)
 
     @property
     def complete(self) -> bool:

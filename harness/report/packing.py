@@ -20,12 +20,32 @@ from harness.report.flips import COLUMNS, cell
 from harness.report.listing import Listing, Row, Shown
 
 LEVEL = 9
+MOST_BYTES = 14_500_000
+"""The most room that the list takes in the page, which is to stay below 15 MB."""
+MARGIN = 0.95
+"""How much fewer rows to try than would fit if all were of one size."""
 MOST_VALUES = 60
 """The most values of a trait that the list can be filtered by."""
 INTERNAL = frozenset({SAME_PERSON, CONTROL, MIRRORS})
 """Traits that are no filter by their own name."""
 
 Column = dict[str, Any]
+
+
+def fitted(
+    listing: Listing, names: Mapping[str, str] = MappingProxyType({}), most: int = MOST_BYTES
+) -> tuple[Listing, dict[str, str]]:
+    """Return as many rows as ``most`` bytes hold, and these bytes by the name of their block in the page.
+
+    ``names`` are the suite's words for its attribute sets.
+    """
+    while listing.rows:
+        data = {"rows": packed(rows_of(listing, names)), "texts": packed(listing.texts)}
+        size = sum(map(len, data.values()))
+        if size <= most:
+            return listing, data
+        listing = listing.first(int(len(listing.rows) * MARGIN * most / size))
+    return listing, {}
 
 
 def packed(values: object) -> str:

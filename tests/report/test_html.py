@@ -16,7 +16,7 @@ from harness.core import Case, Outcome, Status, Substitution, Ternary, Verdict
 from harness.folder import DERIVED, RunFolder
 from harness.language.differences import changes, excerpt, left_out
 from harness.plugins import Nouns
-from harness.report import choosing, figures, html, incomplete, listing, orders, wording
+from harness.report import choosing, figures, html, incomplete, listing, orders, packing, wording
 from harness.report.summary import ResultRow, Summary, write
 from harness.sections import Section, Table
 from tests.report.builders import ZERO_ANSWERS, row, summary_of
@@ -171,7 +171,7 @@ class Page(HTMLParser):
 
 
 def rendered(folder: RunFolder, summary: Summary) -> str:
-    return html.render(folder, summary, listing.read(folder, summary.favourable))
+    return html.render(folder, summary, *packing.fitted(listing.read(folder, summary.favourable)))
 
 
 def page_of(folder: RunFolder, summary: Summary) -> Page:
@@ -360,7 +360,9 @@ def test_flips_that_the_page_does_not_list_are_beside_it(make: Maker) -> None:
     summary = figures_of(folder)
     write(summary, folder.summary)
     html.write(folder, summary, most=2)
-    assert "lists 2 of them; flips.parquet" in (folder.path / "report.html").read_text(encoding="utf-8")
+    text = (folder.path / "report.html").read_text(encoding="utf-8")
+    assert "lists 2 of them; flips.parquet" in text
+    assert len(Page(text).cards) == 2
     beside = tables.read(folder.path / "flips.parquet")
     assert beside["document"].to_list() == names
     assert beside["text"].to_list() == [ORIGINAL.replace("man", "woman")] * 3

@@ -20,6 +20,7 @@ from tests.report.test_html import (
     GENDER,
     NATION,
     NEGATIVE,
+    ORIGINAL,
     Maker,
     Row,
     make,
@@ -131,6 +132,25 @@ def test_rows_whose_texts_do_not_fit_are_not_listed(make: Maker, most: int) -> N
     assert len(listed.rows) == most
     assert listed.complete == (most == 2)
     assert listing.read(make(rows), [], most=most).totals["changed"] == 2
+
+
+def test_a_list_that_is_too_large_is_cut_to_what_fits(make: Maker) -> None:
+    rows = []
+    for number in range(40):
+        name = f"d{number}"
+        rows += [original(name, f"{ORIGINAL} {number} {hash((number, 7)):x}" * 20)]
+        rows.append(mutant(GENDER, document=name, text=rows[-1][0].text, outcome=NEGATIVE, status="biased"))
+    whole = listing.read(make(rows), [])
+    _, data = packing.fitted(whole)
+    size = sum(map(len, data.values()))
+    listed, data = packing.fitted(whole, most=int(0.7 * size))
+    assert sum(map(len, data.values())) <= 0.7 * size
+    assert 5 < len(listed.rows) < 40
+    assert not listed.complete
+    assert len(unpacked(data["texts"])) == len(listed.rows)
+    for row in listed.rows:
+        assert [listed.text(case) for case in row.cases] == [whole.text(case) for case in row.cases]
+    assert packing.fitted(whole, most=1)[1] == {}
 
 
 def test_traits_that_tell_rows_apart_are_filters_and_those_of_the_machinery_are_not(make: Maker) -> None:
