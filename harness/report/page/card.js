@@ -18,12 +18,16 @@ export function marked(pieces, whole = false) {
   return pieces.flatMap(([text, changed], place) => {
     if (changed) return [element("mark", "", text)];
     if (whole || length <= WHOLE) return [text];
-    const before = place > 0 ? text.slice(0, AROUND) : changes ? "" : text.slice(0, WHOLE);
-    const after = place < pieces.length - 1 ? text.slice(-AROUND) : "";
+    const before = place > 0 ? start(text, AROUND) : changes ? "" : start(text, WHOLE);
+    const after = place < pieces.length - 1 ? end(text, AROUND) : "";
     if (before.length + after.length >= text.length) return [text];
     return [before, element("span", "gap", " … "), after];
   });
 }
+
+/** The first letters of a text, and the last, as whole words. */
+const start = (text, size) => text.slice(0, size).replace(/\S*$/u, "");
+const end = (text, size) => text.slice(-size).replace(/^\S*/u, "");
 
 /** The words beside a row: what is known of it. */
 export function badges(list, row) {

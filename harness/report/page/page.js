@@ -7,7 +7,8 @@ import { save } from "./saving.js";
 import { searching } from "./searching.js";
 
 const PRINTED = 20;
-const PAUSE = 150;
+const PAUSE = 150; // milliseconds after the last key
+const BEFORE = 25; // letters before a change in a row
 const place = (id) => document.getElementById(id);
 const counted = (number) => number.toLocaleString("en");
 
@@ -161,7 +162,7 @@ async function explore() {
 function peek(pieces) {
   const first = Math.max(0, pieces.findIndex(([, changed]) => changed));
   const near = pieces.slice(Math.max(0, first - 1), first + 2);
-  if (first > 0 && near[0][0].length > 40) near[0] = [`…${near[0][0].slice(-40)}`, false];
+  if (first > 0 && near[0][0].length > BEFORE) near[0] = [`…${near[0][0].slice(-BEFORE)}`, false];
   return marked(near.map(([text, changed]) => [text.slice(0, 200), changed]), true);
 }
 
