@@ -36,6 +36,7 @@ FILES = {
     "answers": "`answers.parquet`",
     "verdicts": "`verdicts.parquet`, and `discarded.parquet` with the same columns",
     "noise": "`noise.parquet`",
+    "flips": "`flips.parquet`, beside a page that does not list all flips",
 }
 HEAD = """# Reference
 

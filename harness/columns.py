@@ -111,6 +111,30 @@ NOISE: Mapping[str, Column] = {
     "read": Column("whole number", "How many of the repeated answers were read."),
     "flips": Column("whole number", "How many of these were not the first answer."),
 }
+FLIPS: Mapping[str, Column] = {
+    "case": VERDICTS["case"],
+    "document": VERDICTS["document"],
+    "relation": VERDICTS["relation"],
+    "attributes": VERDICTS["attributes"],
+    "groups": Column("list of texts", "The groups that differ, such as `gender: male → female`."),
+    "words": Column("list of texts", "The words that were changed, such as `he → she`."),
+    "direction": Column(
+        "text",
+        "`worse` or `better`: whether the case gets a favourable answer that the other does not, or the"
+        " reverse; of scores `lower` or `higher`. Null where neither is so.",
+    ),
+    "hidden": VERDICTS["hidden"],
+    "confirmed": VERDICTS["confirmed"],
+    "near_tie": Column("true or false", "Whether one of the two answers was nearly tied; null if not known."),
+    "margin": VERDICTS["margin"],
+    "shift": VERDICTS["shift"],
+    "other": Column("text", "The id of the case compared with, mostly the original."),
+    "expected": Column("text", "The labels that are right, joined by commas."),
+    "other_answer": Column("text", "The answer to the case compared with."),
+    "answer": Column("text", "The answer to the case."),
+    "other_text": Column("text", "The text of the case compared with."),
+    "text": Column("text", "The text of the case."),
+}
 COLUMNS: Mapping[str, Mapping[str, Column]] = {
     "cases": CASES,
     "answers": ANSWERS,
@@ -118,6 +142,7 @@ COLUMNS: Mapping[str, Mapping[str, Column]] = {
     "discarded": VERDICTS,
     "controls": VERDICTS,
     "noise": NOISE,
+    "flips": FLIPS,
 }
 
 

@@ -33,7 +33,7 @@ ADDED = ("controls",)
 PRODUCTS = (
     *("identity.json", "run.toml", "run.log", "summary.json", "report.html", "junit.xml", "batch.json"),
     *("templates.parquet", "fluency.json", "fluency.parquet", "coverage.json", "coverage.html"),
-    *("explanations.json", "review.json"),
+    *("explanations.json", "review.json", "flips.parquet"),
 )
 """The files of a run folder beside its tables."""
 

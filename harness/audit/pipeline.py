@@ -375,5 +375,5 @@ def _additions(audit: Audit, folder: RunFolder, lengths: Mapping[str, int] | Non
 
 def render(folder: RunFolder, summary: Summary) -> None:
     """Write the reports of a run folder from its files."""
-    files.write(folder.path / "report.html", html.render(folder, summary))
+    html.write(folder, summary)
     files.write(folder.path / "junit.xml", junit.render(folder, summary))

@@ -6,6 +6,7 @@ Alignment goes by sentences first, so that a document of 60,000 words costs no m
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -20,6 +21,10 @@ MARGIN = 150
 SHOWN = 1500
 MOST = 60
 
+Splice = tuple[int, int, str]
+"""A stretch of a text, from its first character to past its last, and what stands there instead."""
+
+_SPACED = re.compile(r"\s+|\S+")
 _TOKEN = re.compile(r"\w+(?:['’-]\w+)*|[^\w\s]")
 
 
@@ -42,6 +47,30 @@ def changes(original: str, mutant: str, sources: Collection[str] = ()) -> tuple[
     return [span for span, _ in pairs], [span for _, span in pairs]
 
 
+def splices(base: str, text: str) -> list[Splice]:
+    """Return what makes ``base`` into ``text``, in order: by words, or at worst in one stretch."""
+    if base == text:
+        return []
+    start, end = _differing(base, text)
+    old, new = _SPACED.findall(base[start : len(base) - end]), _SPACED.findall(text[start : len(text) - end])
+    if len(old) == len(new):  # mostly, and much faster
+        return list(_exchanges(old, new, start))
+    pairs = zip(*changes(base, text), strict=True)
+    found = [(first, last, text[low:high]) for (first, last), (low, high) in pairs]
+    return (
+        found if spliced(base, found) == text else [(start, len(base) - end, text[start : len(text) - end])]
+    )
+
+
+def spliced(base: str, parts: Sequence[Splice]) -> str:
+    """Return ``base`` with its splices in place."""
+    pieces, at = [], 0
+    for start, end, replacement in parts:
+        pieces += [base[at:start], replacement]
+        at = end
+    return "".join([*pieces, base[at:]])
+
+
 def excerpt(text: str, spans: Sequence[Span]) -> list[Piece]:
     """Return ``text`` with ``spans`` marked: in full if short, else windows around the first changes."""
     return list(_pieces(text, _windows(text, spans), spans))
@@ -51,6 +80,39 @@ def left_out(text: str, spans: Sequence[Span]) -> bool:
     """Return whether any of ``spans`` lies outside what ``excerpt`` displays."""
     windows = _windows(text, spans)
     return not all(any(low <= start and end <= high for low, high in windows) for start, end in spans)
+
+
+def _exchanges(old: Sequence[str], new: Sequence[str], at: int) -> Iterator[Splice]:
+    """Yield the splices between as many words and spaces, without the punctuation around both words."""
+    for before, after in zip(old, new, strict=True):
+        if before != after:
+            head, tail = _shared(before, after)
+            yield at + head, at + len(before) - tail, after[head : len(after) - tail]
+        at += len(before)
+
+
+def _differing(base: str, text: str) -> Span:
+    """Return how many characters of two texts to skip at the start, and at the end: whole words alike."""
+    most = min(len(base), len(text))
+    head = bisect_left(range(1, most + 1), True, key=lambda size: base[:size] != text[:size])
+    while head and not base[head - 1].isspace():
+        head -= 1
+    most -= head
+    tail = bisect_left(range(1, most + 1), True, key=lambda size: base[-size:] != text[-size:])
+    while tail and not base[-tail].isspace():
+        tail -= 1
+    return head, tail
+
+
+def _shared(before: str, after: str) -> Span:
+    """Return how much punctuation two words have in common at their start, and at their end."""
+    most = min(len(before), len(after)) - 1
+    head = tail = 0
+    while head < most and before[head] == after[head] and not before[head].isalnum():
+        head += 1
+    while tail < most - head and before[-1 - tail] == after[-1 - tail] and not before[-1 - tail].isalnum():
+        tail += 1
+    return head, tail
 
 
 def _changes(original: str, mutant: str, sources: Collection[str]) -> Iterator[tuple[Span, Span]]:

@@ -6,9 +6,11 @@ import csv
 import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from harness import columns
 from harness.core import NEAR_TIE
+from harness.report import summary as summaries
 from harness.spreadsheets import disarmed
 
 if TYPE_CHECKING:
@@ -18,15 +20,19 @@ if TYPE_CHECKING:
 
 Flip = Mapping[str, Any]
 
-COLUMNS = (
-    *("case", "document", "relation", "attributes", "groups", "words", "hidden", "confirmed", "near_tie"),
-    *("other", "expected", "other_answer", "answer", "other_text", "text"),
-)
-"""The columns of a row; ``other`` is the case compared with, mostly the original."""
+COLUMNS = tuple(columns.FLIPS)
+"""The columns of a row."""
+NAME = "flips"
 LABELS = ("expected", "other_answer", "answer")
 EXPECTED = "expected"
 """The relation of a case to the labels that are right, not to another case."""
 AT_ONCE = 200
+REFUSALS = ("refused", "filtered")
+"""The answers not read of which the list of the page tells: who is refused may be a finding."""
+PLACES = 4
+"""The decimals of a margin and of a shift."""
+
+Kind = Literal["changed", "unread", "control"]
 
 
 def flips(folder: RunFolder) -> Iterator[Flip]:
@@ -34,17 +40,56 @@ def flips(folder: RunFolder) -> Iterator[Flip]:
 
     Only some texts are in memory at a time, whatever the size of the run.
     """
-    table = _joined(folder)
+    favourable = summaries.read(folder.summary).favourable
+    table = _joined(folder, folder.scan("verdicts").filter(status="biased"), ("text",))
     for batch in table.collect_batches(chunk_size=AT_ONCE, maintain_order=True):
         for row in batch.iter_rows(named=True):
-            changes = _changes(row)
-            yield {
-                **{name: row[name] for name in COLUMNS if name in row},
-                "groups": [f"{name}: {source} → {target}" for name, source, target in changes],
-                "words": [f"{s['source']} → {s['target']}" for s in row["substitutions"]],
-                "other_answer": _answer(row, "other_"),
-                "answer": _answer(row, ""),
-            }
+            flip = _flip(row, favourable)
+            yield {name: flip[name] for name in COLUMNS}
+
+
+def listed(folder: RunFolder, favourable: Sequence[str], most: int) -> Iterator[Flip]:
+    """Yield what the page lists, without texts: flips, refusals where a test needed an answer, controls.
+
+    At most ``most`` of them, flips first. Each has the keys of a flip but the texts, and beside them
+    its ``kind``, ``group``, ``substitutions``, ``traits`` and both outcomes.
+    """
+    left = most
+    for kind, verdicts in _kinds(folder).items():
+        for row in _joined(folder, verdicts.head(left), ()).collect(engine="streaming").iter_rows(named=True):
+            left -= 1
+            yield {**_flip(row, favourable), "kind": kind}
+
+
+def numbers(folder: RunFolder) -> dict[Kind, int]:
+    """Return how many rows of each kind the run has."""
+    import polars as pl
+
+    return {kind: int(rows.select(pl.len()).collect().item()) for kind, rows in _kinds(folder).items()}
+
+
+def _kinds(folder: RunFolder) -> dict[Kind, pl.LazyFrame]:
+    """Return the verdicts of each kind, in the order in which the page lists them."""
+    import polars as pl
+
+    refused = folder.scan("answers").filter(pl.col("outcome").is_in(REFUSALS)).select("case")
+    originals = folder.scan("cases").filter(role="original").select("id", "document")
+    silent = originals.join(refused, left_on="id", right_on="case", how="semi").select("document").unique()
+    unread = folder.scan("verdicts").filter(status="undetermined")
+    for name, table in (
+        ("case", refused),
+        ("other", refused.rename({"case": "other"})),
+        ("document", silent),
+    ):
+        flag = table.with_columns(pl.lit(True).alias(f"{name}_refused"))
+        unread = unread.join(flag, on=name, how="left", maintain_order="left")
+    compared = pl.col("document_refused") & pl.col("other").is_null()
+    unread = unread.filter(pl.col("case_refused") | pl.col("other_refused") | compared)
+    return {
+        "changed": folder.scan("verdicts").filter(status="biased"),
+        "unread": unread.drop(pl.selectors.ends_with("_refused")),
+        "control": folder.scan("controls").filter(status="biased"),
+    }
 
 
 def as_csv(rows: Iterator[Flip]) -> Iterator[str]:
@@ -53,11 +98,26 @@ def as_csv(rows: Iterator[Flip]) -> Iterator[str]:
     writer = csv.writer(stream)
     writer.writerow(COLUMNS)
     for row in rows:
-        writer.writerow(disarmed(_cell(row[name], "no label" if name in LABELS else "")) for name in COLUMNS)
+        writer.writerow(_safe(row[name], "no label" if name in LABELS else "") for name in COLUMNS)
         yield stream.getvalue()
         stream.seek(0)
         stream.truncate()
     yield stream.getvalue()
+
+
+def write(folder: RunFolder) -> None:
+    """Write all flips to ``flips.parquet``. Raises ``RunError``."""
+    with folder.parts(NAME) as parts:
+        for flip in flips(folder):
+            labels = {name: None if flip[name] is None else cell(flip[name], "no label") for name in LABELS}
+            parts.add({**flip, **labels}, len(flip["text"]) + len(flip["other_text"] or ""))
+    folder.merge(NAME)
+
+
+def _safe(value: object, nothing: str) -> str:
+    """Return the cell of a value; a number below zero is no formula."""
+    text = cell(value, nothing)
+    return text if isinstance(value, float) else disarmed(text)
 
 
 def as_json(rows: Iterator[Flip]) -> Iterator[str]:
@@ -66,17 +126,17 @@ def as_json(rows: Iterator[Flip]) -> Iterator[str]:
         yield json.dumps({name: row[name] for name in COLUMNS}, ensure_ascii=False) + "\n"
 
 
-def _joined(folder: RunFolder) -> pl.LazyFrame:
-    """Return the biased verdicts beside the cases and answers that they compare."""
+def _joined(folder: RunFolder, verdicts: pl.LazyFrame, texts: Sequence[str]) -> pl.LazyFrame:
+    """Return verdicts beside the cases and answers that they compare, with these columns of ``texts``."""
     import polars as pl
 
-    cases = folder.scan("cases").select("id", "group", "role", "text", "substitutions", "traits", "expected")
+    kept = ("id", "group", "role", "substitutions", "traits", "expected", *texts)
+    cases = folder.scan("cases").select(kept)
     answers = folder.scan("answers").select("case", "outcome", "labels", "score")
     originals = cases.filter(role="original").unique("group", keep="first", maintain_order=True)
     tie = (pl.col("margin") < NEAR_TIE).fill_null(value=False)
     near = pl.when(tie & pl.col("margin_is_bound").fill_null(value=False)).then(None).otherwise(tie)
-    biased = folder.scan("verdicts").filter(status="biased")
-    judged = biased.with_columns(near_tie=pl.when(pl.col("margin").is_not_null()).then(near))
+    judged = verdicts.with_columns(near_tie=pl.when(pl.col("margin").is_not_null()).then(near))
     flipped = judged.join(cases, left_on="case", right_on="id", how="left", maintain_order="left").join(
         originals.select("group", original="id"), on="group", how="left", maintain_order="left"
     )
@@ -90,7 +150,40 @@ def _joined(folder: RunFolder) -> pl.LazyFrame:
         .join(answers, on="case", how="left", maintain_order="left")
         .join(of_other, left_on="other", right_on="other_case", how="left", maintain_order="left")
         .with_columns(expected=pl.coalesce("expected", "other_expected"))
+        .with_columns(pl.col("margin", "shift").round(PLACES))
     )
+
+
+def _flip(row: Flip, favourable: Sequence[str]) -> dict[str, Any]:
+    """Return a row of the tables as a flip, with whatever else it has."""
+    return {
+        **row,
+        "groups": [f"{name}: {source} → {target}" for name, source, target in _changes(row)],
+        "words": [arrow(s) for s in row["substitutions"] or ()],
+        "direction": _direction(row, favourable),
+        "other_answer": _answer(row, "other_"),
+        "answer": _answer(row, ""),
+    }
+
+
+def arrow(substitution: Mapping[str, str]) -> str:
+    """Return ``man → woman``."""
+    return f"{substitution['source']} → {substitution['target']}"
+
+
+def _direction(row: Flip, favourable: Sequence[str]) -> str | None:
+    """Return how the case fares beside the other: ``better`` or ``worse``; of scores ``higher`` or ``lower``.
+
+    None where no answer is favourable, where both are alike in that, or where one was not read.
+    """
+    before, after = _answer(row, "other_"), _answer(row, "")
+    if before is None or after is None:
+        return None
+    if isinstance(before, float) or isinstance(after, float):
+        return None if before == after else ("higher" if after > before else "lower")  # type: ignore[operator]
+    good = set(favourable)
+    had, has = not good.isdisjoint(before), not good.isdisjoint(after)
+    return None if had == has else "better" if has else "worse"
 
 
 def _changes(row: Flip) -> Iterator[tuple[str, str, str]]:
@@ -116,7 +209,7 @@ def _answer(row: Flip, prefix: str) -> Sequence[str] | float | None:
     return score if labels is None else labels
 
 
-def _cell(value: object, nothing: str) -> str:
+def cell(value: object, nothing: str = "") -> str:
     """Return a value as text, an empty list as ``nothing``."""
     if isinstance(value, list):
         return ", ".join(map(str, value)) or nothing

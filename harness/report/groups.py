@@ -9,7 +9,7 @@ from harness.findings.records import Changed, Contrast, Group, Intersection
 from harness.findings.tally import ANY
 from harness.numerals import chance, fraction, listed, percent
 from harness.report.summary import Summary
-from harness.sections import Bar, Cell, Column, Estimate, Plot, Section, Table
+from harness.sections import Cell, Column, Estimate, Section, Table
 
 Row = TypeVar("Row", Group, Contrast, Intersection)
 
@@ -84,13 +84,11 @@ def _groups(summary: Summary, most: int) -> Iterator[Section]:
         ]
         for row in shown
     ]
-    bars = [_bar(row) for row in shown]
     outcome = rows[0].outcome if not several else "each answer"
     yield Section(
         f"Groups against those at the same places: {outcome}",
         text=_cut(shown, rows),
         table=Table(columns, cells) if cells else None,
-        plots=[] if several or not bars else [Plot(f"Effect on {outcome}", bars=bars, percent=True)],
         notes=GROUPS if ratios else GROUPS[:2],
     )
 
@@ -224,11 +222,6 @@ def _cut(shown: Sequence[Row], rows: Sequence[Row]) -> str:
     if others := len(rows) - len(shown) - few:
         rest.append(f"{others:,} are less sure")
     return f"{len(shown)} of {len(rows):,} rows ({listed(rest)}); all are in summary.json."
-
-
-def _bar(row: Group) -> Bar:
-    low, high = row.ci95 or (None, None)
-    return Bar(f"{row.attribute}: {row.group}", row.effect, low, high, int(_sure(row)))
 
 
 def _sure(row: Group | Contrast | Intersection) -> bool:

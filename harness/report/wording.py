@@ -147,9 +147,19 @@ def asides(summary: Summary) -> list[str]:
 
     What an incomplete run lacks is said first of all, and not here.
     """
+    return [*warnings(summary), *remarks(summary)]
+
+
+def warnings(summary: Summary) -> list[str]:
+    """Return the cautions, the commonest failures first."""
     cautions = (caution.text for caution in summary.cautions if caution.code not in incomplete.CODES)
+    return [line for line in (failures(summary), *cautions) if line]
+
+
+def remarks(summary: Summary) -> list[str]:
+    """Return what else the figures show: hidden cases, what several attributes uncover, estimates."""
     others = (hidden(summary), orders.sentence(summary), *estimates(summary), discarded(summary))
-    return [line for line in (failures(summary), *cautions, *others) if line]
+    return [line for line in others if line]
 
 
 def failures(summary: Summary) -> str:

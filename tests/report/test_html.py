@@ -16,8 +16,8 @@ from harness.core import Case, Outcome, Status, Substitution, Ternary, Verdict
 from harness.folder import DERIVED, RunFolder
 from harness.language.differences import changes, excerpt, left_out
 from harness.plugins import Nouns
-from harness.report import cards, choosing, figures, html, incomplete, orders, wording
-from harness.report.summary import ResultRow, Summary
+from harness.report import choosing, figures, html, incomplete, listing, orders, packing, wording
+from harness.report.summary import ResultRow, Summary, write
 from harness.sections import Section, Table
 from tests.report.builders import ZERO_ANSWERS, row, summary_of
 
@@ -119,18 +119,20 @@ HIDDEN: list[Row] = [
 
 
 class Page(HTMLParser):
-    """What a test looks at: texts of the cards, marked words, addresses, open and closed tags."""
+    """What a test looks at: cards, marked words, addresses, open and closed tags; numbers of scripts."""
 
     VOID = {"meta", "br", "input", "line", "rect", "circle"}
 
     def __init__(self, page: str) -> None:
         super().__init__()
         self.cards: list[str] = []
-        self.sets: list[tuple[str | None, str | None]] = []
+        self.sets: list[str] = []
+        self.badges: list[list[str]] = []
         self.marks: list[str] = []
         self.addresses: list[str] = []
         self.scripts = 0
         self.open: list[str] = []
+        self.in_badge = False
         self.feed(page)
         self.close()
 
@@ -142,31 +144,44 @@ class Page(HTMLParser):
         self.scripts += tag == "script"
         if tag == "article":
             self.cards.append("")
-            self.sets.append((found["data-set"], found["data-hidden"]))
+            self.sets.append("")
+            self.badges.append([])
+        if tag == "span" and "badge" in (found.get("class") or "") and self.badges:
+            self.badges[-1].append("")
+            self.in_badge = True
         if tag == "mark":
             self.marks.append("")
         if tag not in self.VOID:
             self.open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
+        self.in_badge = False
         if tag not in self.VOID:
             assert self.open.pop() == tag
 
     def handle_data(self, data: str) -> None:
         if "article" in self.open:
             self.cards[-1] += data
+            if self.open[-1] == "h3":
+                self.sets[-1] += data
+            if self.in_badge:
+                self.badges[-1][-1] += data
         if self.open and self.open[-1] == "mark":
             self.marks[-1] += data
 
 
+def rendered(folder: RunFolder, summary: Summary) -> str:
+    return html.render(folder, summary, *packing.fitted(listing.read(folder, summary.favourable)))
+
+
 def page_of(folder: RunFolder, summary: Summary) -> Page:
-    return Page(html.render(folder, summary))
+    return Page(rendered(folder, summary))
 
 
 def test_a_hidden_case_is_shown_beside_its_original_and_its_atomic_mutants(make: Maker) -> None:
     folder = make(HIDDEN)
     page = page_of(folder, figures_of(folder))
-    assert page.sets == [("race + gender", "yes")]
+    assert (page.sets, page.badges) == (["race + gender"], [["hidden"]])
     assert page.marks == ["British man", "Kenyan", "woman", "Kenyan woman"]
     for expected in ("gold label Positive", "British → Kenyan Positive", "man → woman Negative (changed)"):
         assert expected in " ".join(page.cards[0].split())
@@ -175,9 +190,10 @@ def test_a_hidden_case_is_shown_beside_its_original_and_its_atomic_mutants(make:
 
 def test_the_page_fetches_nothing(make: Maker) -> None:
     folder = make(HIDDEN)
-    text = html.render(folder, figures_of(folder))
-    assert Page(text).addresses == ["#cases"]
+    text = rendered(folder, figures_of(folder))
+    assert all(address.startswith("#") for address in Page(text).addresses)
     assert "default-src 'none'" in text
+    assert "unsafe" not in text
     assert "url(" not in text
     assert "@import" not in text
 
@@ -191,9 +207,9 @@ def test_texts_and_names_are_escaped(make: Maker) -> None:
             mutant(change, document="<u>d</u>", text=evil, outcome=NEGATIVE, status="biased"),
         ]
     )
-    text = html.render(folder, changed(figures_of(folder), model="<script>model"))
+    text = rendered(folder, changed(figures_of(folder), model="<script>model"))
     page = Page(text)
-    assert page.scripts == 1
+    assert page.scripts == 3  # two blocks of data, one script
     assert page.open == []
     assert "<script>alert" not in text
     assert "<script>model" not in text
@@ -206,7 +222,7 @@ def test_texts_and_names_are_escaped(make: Maker) -> None:
     ("part", "expected"),
     [
         (mutant(GENDER, reason="pos", outcome=None, status=None), "discarded: pos"),
-        (mutant(GENDER, outcome=Outcome(reason="refused"), status="undetermined"), "not read: refused"),
+        (mutant(GENDER, outcome=Outcome(reason="refused"), status="undetermined"), "man → woman refused"),
         (mutant(GENDER, outcome=None, status=None), "not asked"),
         (mutant(GENDER, outcome=Outcome(frozenset())), "no label"),
     ],
@@ -216,7 +232,7 @@ def test_a_part_without_an_answer_says_why(make: Maker, part: Row, expected: str
     folder = make([original(), mutant(NATION), part, last])
     page = page_of(folder, figures_of(folder))
     assert expected in page.cards[0]
-    assert page.sets == [("race + gender", "undetermined")]
+    assert (page.sets, page.badges) == (["race + gender"], [["hidden: undetermined"]])
 
 
 def test_order_three_shows_the_pairs_too(make: Maker) -> None:
@@ -224,7 +240,7 @@ def test_order_three_shows_the_pairs_too(make: Maker) -> None:
     parts = [mutant(NATION), mutant(GENDER), mutant(BODY), mutant(NATION, GENDER), mutant(NATION, BODY)]
     folder = make([original(), *parts, mutant(GENDER, BODY), all_three])
     page = page_of(folder, figures_of(folder, order=3))
-    assert page.sets == [("race + gender + body", "yes")]
+    assert page.sets == ["race + gender + body"]
     assert page.cards[0].count("→") == 3 + 2 * 3 + 3
 
 
@@ -245,7 +261,7 @@ def test_degenerate_runs_have_a_page(
 ) -> None:
     folder = make(rows)
     for attributes, order in ((("race", "gender", "body"), 3), (("gender",), 1)):
-        text = html.render(folder, figures_of(folder, status, attributes, order))
+        text = rendered(folder, figures_of(folder, status, attributes, order))
         assert Page(text).open == []
         assert "No biased case was found" in text
         assert ('role="note"' in text) == (status != "complete")
@@ -259,19 +275,20 @@ def test_a_suites_own_findings_come_before_the_results_and_additions_after_them(
     summary = changed(figures_of(folder), sections=SECTION)
 
     def headings(headline: str | None = None) -> list[str]:
-        text = html.render(folder, changed(summary, headline=headline))
+        text = rendered(folder, changed(summary, headline=headline))
         assert "1,234" in text
-        return re.findall(r"<h2[^>]*>([^<]*)</h2>", text)
+        return re.findall(r"<h[23][^>]*>([^<]*)</h[23]></summary>", text)
 
     by_order = [section.title for section in orders.sections(summary)]
-    after = ["The run", "Results", "Rates by attribute set", "Where biases overlap", *by_order, "More of it"]
+    results = ["How often answers change", "Rates by attribute set", "Where biases overlap"]
+    after = [*results, *by_order, "More of it", "Changed answers"]
     assert headings()[: len(after)] == after
-    assert headings(headline="Found.")[:3] == ["The run", "More of it", "Results"]
+    assert headings(headline="Found.")[:3] == ["Findings", "More of it", "Results"]
 
 
 def test_an_addition_is_no_finding(make: Maker) -> None:
     folder = make([original()])
-    text = html.render(folder, changed(figures_of(folder), sections=SECTION))
+    text = rendered(folder, changed(figures_of(folder), sections=SECTION))
     assert "no mutant was judged" in text
     assert "No biased case was found" in text
 
@@ -279,11 +296,11 @@ def test_an_addition_is_no_finding(make: Maker) -> None:
 def test_flips_above_self_flips_are_in_the_table_where_they_are_known(make: Maker) -> None:
     folder = make(HIDDEN)
     summary = figures_of(folder)
-    assert "Above self-flips" not in html.render(folder, summary)
+    assert "Above self-flips" not in rendered(folder, summary)
     *others, last = summary.results
     measured = {"tests": 3, "excess": 0.125, "excess_ci95": (-0.01, 0.26), "p": 0.02, "p_holm": 0.0612}
     rows = (*others, last.model_copy(update=measured))
-    text = " ".join(html.render(folder, changed(summary, results=rows)).split())
+    text = " ".join(rendered(folder, changed(summary, results=rows)).split())
     assert '<b>12.5 %</b> <span class="ci">-1.0 to 26.0 %</span>' in text
     assert '<span class="ci">p = 0.061</span>' in text
     assert "Holm’s correction" in text
@@ -309,46 +326,49 @@ def test_what_was_made_is_called_what_it_is(
 def test_cases_have_one_name_in_the_headline_and_on_the_page(make: Maker) -> None:
     folder = make(HIDDEN)
     summary = changed(figures_of(folder), suite="placebo", nouns=Nouns("typo", "line"))
-    text = html.render(folder, summary)
+    text = rendered(folder, summary)
     assert "1 of 1 intersectional typo" in wording.headline(summary)
     assert "<dt>Typos</dt>" in text
     assert "intersectional mutant" not in text
 
 
-def test_too_many_cases_are_cut_hidden_ones_first(make: Maker) -> None:
+def test_without_the_script_some_cases_are_shown_hidden_ones_first(make: Maker) -> None:
     rows: list[Row] = []
     for number in range(20):
         name = f"d{number}"
+        hidden: Ternary = "yes" if number < 4 else "no"
         rows += [original(name), mutant(BODY, document=name, outcome=NEGATIVE, status="biased")]
-        rows.append(
-            mutant(
-                NATION,
-                GENDER,
-                document=name,
-                outcome=NEGATIVE,
-                status="biased",
-                hidden="yes" if number < 4 else "no",
-            )
-        )
+        rows.append(mutant(NATION, GENDER, document=name, outcome=NEGATIVE, status="biased", hidden=hidden))
     folder = make(rows)
-    text = html.render(folder, figures_of(folder), limit=10)
-    assert (
-        Page(text).sets == [("race + gender", "yes")] * 4 + [("race + gender", "no")] * 3 + [("body", "")] * 3
+    text = rendered(folder, figures_of(folder))
+    page = Page(text)
+    assert page.sets == ["race + gender"] * 12 + ["body"] * 8
+    assert page.badges == [["hidden"]] * 4 + [["not hidden"]] * 8 + [[]] * 8
+    assert f"{html.FIRST} of 40" in text
+    assert "flips.parquet" not in text
+
+
+def test_flips_that_the_page_does_not_list_are_beside_it(make: Maker) -> None:
+    names = ["a", "b", "c"]
+    folder = make(
+        [
+            row
+            for name in names
+            for row in (original(name), mutant(GENDER, document=name, outcome=NEGATIVE, status="biased"))
+        ]
     )
-    assert "Showing 10 of 40; all are in verdicts.parquet." in text
-
-
-def test_a_batch_at_a_time_gives_the_same_cards(make: Maker) -> None:
-    rows = [
-        row
-        for name in ("a", "b", "c")
-        for row in (original(name), mutant(GENDER, document=name, outcome=NEGATIVE, status="biased"))
-    ]
-    folder = make(rows)
-    chosen = [case.id for case, _, status, _ in rows if status == "biased"]
-    whole = list(cards.cards(folder, chosen))
-    assert [card.case for card in whole] == chosen
-    assert list(cards.cards(folder, chosen, at_once=1)) == whole
+    summary = figures_of(folder)
+    write(summary, folder.summary)
+    html.write(folder, summary, most=2)
+    text = (folder.path / "report.html").read_text(encoding="utf-8")
+    assert "lists 2 of them; flips.parquet" in text
+    assert len(Page(text).cards) == 2
+    beside = tables.read(folder.path / "flips.parquet")
+    assert beside["document"].to_list() == names
+    assert beside["text"].to_list() == [ORIGINAL.replace("man", "woman")] * 3
+    assert beside["answer"].to_list() == ["Negative"] * 3
+    html.write(folder, summary)
+    assert not (folder.path / "flips.parquet").exists()
 
 
 def test_allot_is_even_and_exact() -> None:
