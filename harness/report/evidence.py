@@ -65,7 +65,8 @@ PLACES = (
 
 def sections(folder: RunFolder, summary: Summary) -> list[Section]:
     """Return the sections that make a report of the run in ``folder`` fit to be handed in."""
-    identity = identities.read(folder.path / "identity.json")
+    mark = folder.path / "identity.json"
+    identity = identities.read(mark) if mark.is_file() else {}
     return [
         _pairs("Method", _method(summary, identity)),
         _pairs("Data", _data(summary, identity)),
@@ -158,8 +159,9 @@ def _hashes(folder: Path) -> Iterator[tuple[str, Cell]]:
     for name in HASHED:
         if (path := folder / name).is_file():
             yield f"SHA-256 of {name}", sha256(path.read_bytes()).hexdigest()
-    ended = datetime.fromtimestamp(folder.joinpath("summary.json").stat().st_mtime, UTC)
-    yield "ended", ended.strftime("%Y-%m-%d %H:%M UTC")
+    if (last := folder / "summary.json").is_file():
+        ended = datetime.fromtimestamp(last.stat().st_mtime, UTC)
+        yield "ended", ended.strftime("%Y-%m-%d %H:%M UTC")
 
 
 def _card(summary: Summary, identity: JsonObject) -> Iterator[str]:

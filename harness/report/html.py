@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from harness import files, numerals
 from harness.report import (
     cells,
+    evidence,
     explained,
     flips,
     fluency,
@@ -96,6 +97,7 @@ def render(folder: RunFolder, summary: Summary, listed: listing.Listing, data: M
         findings=summary.sections if conclusive else groups.sections(summary),
         appended=measured if conclusive else (*orders.sections(summary), *summary.sections, *measured),
         server=serving.server(summary),
+        evidence=evidence.sections(folder, summary),
         charted=[row for row in rows if row.rate is not None],
         axis=axis(rows),
         venn=[pair for pair in summary.venn if pair.regions],
