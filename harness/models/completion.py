@@ -82,7 +82,7 @@ def _reason(choice: Mapping[str, object]) -> str:
 
 
 def _name(value: object) -> str:
-    return value if isinstance(value, str) else "" if value is None else "unknown"
+    return redacted(value) if isinstance(value, str) else "" if value is None else "unknown"
 
 
 def _refusal(message: Mapping[str, object]) -> str | None:
@@ -131,4 +131,4 @@ def _listed(entry: Mapping[str, object]) -> tuple[str, float]:
         raise ValueError("no token")
     if not isfinite(logprob) or logprob > CERTAIN:
         raise ValueError("no logarithm of a probability")
-    return text, logprob
+    return redacted(text), logprob

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from harness.core import Failure, Message, Reply, Request
 from harness.dialect import Dialect
+from harness.disclosure import keep_secret
 from harness.errors import EndpointError, Transient
 from harness.models import refusals, wire
 from harness.models.openai import OpenAIModel
@@ -342,3 +343,21 @@ def test_a_body_says_every_sampling_value() -> None:
     sent = wire.body("m", Request({}, (Message("user", "u"),), sampling), Dialect(server="vllm"))
     for name in ("temperature", "top_p", "top_k", "min_p", "repetition_penalty", "frequency_penalty", "seed"):
         assert name in sent
+
+
+def test_a_key_in_any_part_of_a_reply_is_hidden() -> None:
+    """Also where the bytes spell it in a way that is not its own, as UTF-16 and JSON's escapes do."""
+    key = "sk-hidden-0123456789abcdef"
+    keep_secret(key)
+    token = {"token": key, "logprob": -0.1, "top_logprobs": [{"token": f"a {key}", "logprob": -3.0}]}
+    message = {"content": f"Positive {key}"}
+    for reason in ("stop", key, f"error {key}"):
+        choice = {"finish_reason": reason, "message": message, "logprobs": {"content": [token]}}
+        read = wire.read({"model": key, "system_fingerprint": key, "choices": [choice]})
+        assert isinstance(read, Reply | Failure)
+        assert key not in repr(read)
+    failed = wire.read(
+        {"choices": [{"finish_reason": "stop", "error": {"message": key}, "message": message}]}
+    )
+    assert isinstance(failed, Failure)
+    assert key not in repr(failed)
