@@ -16,7 +16,7 @@ PAGES = tuple(
     if page.is_file()
 )
 
-SHELL = ("sh", "console")
+SHELL = ("sh", "bash", "console")
 PROGRAMS = ("hinter", "pip", "python", "vllm")
 """With which a block without a language begins if it is one of commands."""
 _FENCE = re.compile(r"^```(?P<language>[^\n`]*)\n(?P<code>.*?)^```$", re.DOTALL | re.MULTILINE)
