@@ -153,6 +153,11 @@ def test_the_smallest_margin_claims_no_more_than_is_known(margins: list[Margin],
     assert smallest.near_tie is any(margin.near_tie for margin in margins)
 
 
+def test_a_near_tie_is_an_answer_less_than_a_tenth_of_a_nat_ahead() -> None:
+    assert [Margin(value).near_tie for value in (-1.0, 0.0, 0.0999, 0.1, 9.9)] == [True] * 3 + [False] * 2
+    assert not Margin(0.0, is_bound=True).near_tie
+
+
 def test_a_rival_that_is_not_listed_leaves_a_bound() -> None:
     reader = Reader(LabelReader(("low", "medium", "high")), ("low", "medium", "high"))
     hidden = reader.outcome(listed("medium", The=-0.1, A=-0.2, medium=-4.8)).margin

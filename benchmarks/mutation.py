@@ -1,0 +1,275 @@
+"""How many faults the tests notice: mutants of a module, each against the tests of that module.
+
+    pip install mutmut==3.8.1
+    nice python benchmarks/mutation.py [--only NAME ...] [--sample 60] [--seed 1] [--known FILE]
+
+Makes mutmut's mutants of each module, module-level constants included, draws a sample of them, writes one at
+a time into a copy of the project, and runs the module's tests in a forked process: first with few examples of
+hypothesis, then, if it survives, with as many as always. A mutant is killed if a test fails or the tests take
+ten times their time. The tests of each module, and the mutants that change nothing anyone could
+see, with the reason, are in mutation.toml.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import hashlib
+import importlib
+import importlib.util
+import itertools
+import json
+import os
+import random
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import tomllib
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+TABLE = ROOT / "benchmarks" / "mutation.toml"
+LEFT_OUT = shutil.ignore_patterns(".git", ".venv", "runs", ".hypothesis", ".*_cache", "shared")
+FEW_EXAMPLES = 25
+TIMES_AS_LONG, SECONDS_TO_SPARE = 10, 20.0
+OPTIONS = ("-x", "-q", "--tb=no", "-p", "no:cacheprovider", "-p", "no:xdist")
+IMPORTED_BEFORE = ("-W", "ignore::pytest.PytestAssertRewriteWarning")  # by the process that forks
+COUNTS = ("mutants", "drawn", "equivalent", "killed")
+OURS = ("harness", "tests", "tasks", "prompts")
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A module with one change: the whole source, and what changed in it."""
+
+    source: str
+    line: int
+    before: str
+    after: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """What was found of one module."""
+
+    module: str
+    mutants: int
+    drawn: int
+    equivalent: int
+    killed: int
+
+
+class Order:
+    """A plug-in of pytest: the fastest tests first, and how long each took."""
+
+    def __init__(self, seconds: dict[str, float]) -> None:
+        self.seconds = seconds
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        items.sort(key=lambda item: self.seconds.get(item.nodeid, 0.0))
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self.seconds[report.nodeid] = self.seconds.get(report.nodeid, 0.0) + report.duration
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    options.add_argument("--only", nargs="*", help="modules, as harness/statistics.py")
+    options.add_argument("--sample", type=int, default=60)
+    options.add_argument("--seed", type=int, default=1)
+    options.add_argument(
+        "--known", type=Path, help="a file of what became of mutants; killed ones stay killed"
+    )
+    given = options.parse_args()
+    given.known = given.known and given.known.resolve()
+    table = tomllib.loads(TABLE.read_text())
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "project"
+        shutil.copytree(ROOT, copy, symlinks=True, ignore=LEFT_OUT)
+        os.environ.setdefault("HINTER_SHARED", str(ROOT.parent / "shared"))
+        os.environ["PYTHONPATH"] = str(copy)
+        os.chdir(copy)
+        sys.path.insert(0, str(copy))
+        rows = [
+            examine(name, tests, table.get("equivalent", {}).get(name, []), given)
+            for name, tests in table["tests"].items()
+            if name in (given.only or table["tests"])
+        ]
+        show(rows)
+
+
+def examine(name: str, tests: Sequence[str], equivalent: list[dict[str, str]], given: Any) -> Row:
+    """Return how many mutants of one module its tests kill; print those that they do not."""
+    seconds, took = prepare(tests)
+    limit = TIMES_AS_LONG * took + SECONDS_TO_SPARE
+    made, drawn = mutants(Path(name), given.sample, random.Random(f"{given.seed} {name}"))
+    harmless = {(each["before"], each["after"]) for each in equivalent}
+    original = Path(name).read_text()
+    if run(tests, seconds, True, limit):
+        sys.exit(f"{' '.join(tests)} fail in a forked process without any change")
+    killed = same = 0
+    dead = known(given.known)
+    for mutant in sorted(drawn, key=lambda mutant: mutant.line):
+        if (mutant.before, mutant.after) in harmless:
+            same += 1
+            continue
+        digest = hashlib.sha256(f"{name}\n{mutant.source}".encode()).hexdigest()
+        if digest in dead:
+            killed += 1
+            continue
+        write(Path(name), mutant.source)
+        codes = [run(tests, seconds, True, limit)]
+        if codes == [0]:
+            codes.append(run(tests, seconds, False, limit))
+        if given.known:
+            with given.known.open("a") as file:
+                print(json.dumps([digest, codes, name, mutant.line, mutant.before, mutant.after]), file=file)
+        if not any(codes):
+            print(f"{name}:{mutant.line}\n    - {mutant.before}\n    + {mutant.after}", flush=True)
+        else:
+            killed += 1
+    write(Path(name), original)
+    row = Row(name, made, len(drawn), same, killed)
+    print(row, flush=True)
+    return row
+
+
+def known(file: Path | None) -> set[str]:
+    """Return the mutants that an earlier run has killed, by the SHA-256 of their source."""
+    if file is None or not file.exists():
+        return set()
+    return {digest for digest, codes, *_ in map(json.loads, file.read_text().splitlines()) if any(codes)}
+
+
+def show(rows: Sequence[Row]) -> None:
+    """Print the table of docs/testing.md."""
+    from harness.statistics import wilson  # only now: what the forked processes import is the mutant
+
+    print("| module | mutants | drawn | equivalent | killed | 95 % interval |\n|---|---|---|---|---|---|")
+    total = Row("all", *(sum(getattr(row, count) for row in rows) for count in COUNTS))
+    for row in (*rows, total):
+        low, high = wilson(row.killed, row.drawn - row.equivalent) or (0.0, 1.0)
+        share = f"{row.killed} of {row.drawn - row.equivalent}"
+        print(
+            f"| `{row.module}` | {row.mutants} | {row.drawn} | {row.equivalent} | {share} | {low:.1%} to {high:.1%} |"
+        )
+
+
+def mutants(path: Path, sample: int, chance: random.Random) -> tuple[int, list[Mutant]]:
+    """Return how many mutants mutmut's operators make of a module, and a sample of those that compile."""
+    from mutmut.mutation.file_mutation import create_mutations, deep_replace
+
+    source = path.read_text()
+    module, mutations, *_ = create_mutations(str(path), source)
+    drawn: list[Mutant] = []
+    for mutation in chance.sample(mutations, len(mutations)):
+        if len(drawn) == sample:
+            break
+        tree: Any = deep_replace(module, mutation.original_node, mutation.mutated_node)
+        with contextlib.suppress(SyntaxError):
+            compile(tree.code, str(path), "exec")
+            drawn.append(_mutant(source, tree.code))
+    return len(mutations), drawn
+
+
+def _mutant(source: str, changed: str) -> Mutant:
+    """Return a mutant with the lines in which it differs."""
+    before, after = source.splitlines(), changed.splitlines()
+    pairs = zip(before, after, strict=False)
+    start = next(number for number, (old, new) in enumerate(pairs) if old != new)
+    pairs = zip(reversed(before[start + 1 :]), reversed(after[start + 1 :]), strict=False)
+    alike = len(list(itertools.takewhile(lambda pair: pair[0] == pair[1], pairs)))
+    old, new = (lines[start : len(lines) - alike] for lines in (before, after))
+    return Mutant(changed, start + 1, _plain(old), _plain(new))
+
+
+def _plain(lines: list[str]) -> str:
+    return " ".join(" ".join(lines).split())
+
+
+def prepare(tests: Sequence[str]) -> tuple[dict[str, float], float]:
+    """Run the tests on the module as it is, import what they import from others, return each one's seconds."""
+    with tempfile.TemporaryDirectory() as folder:
+        told = Path(folder) / "told.json"
+        seconds: dict[str, float] = {}
+
+        def tell() -> int:
+            code = pytest.main([*OPTIONS, *IMPORTED_BEFORE, *tests], plugins=[Order(seconds)])
+            told.write_text(json.dumps({"seconds": seconds, "modules": list(sys.modules)}))
+            return int(code)
+
+        start = time.monotonic()
+        if forked(tell, 600, quiet=False):
+            sys.exit(f"{' '.join(tests)} fail without any change")
+        seen = json.loads(told.read_text())
+    for module in seen["modules"]:
+        if module.partition(".")[0] not in OURS and module not in sys.modules:
+            try:
+                importlib.import_module(module)
+            except Exception as error:
+                print(f"  {module} is imported by each process anew: {error}", file=sys.stderr)
+    return seen["seconds"], time.monotonic() - start
+
+
+def run(tests: Sequence[str], seconds: dict[str, float], few: bool, limit: float) -> int:
+    """Run the tests in a forked process and return its exit code; 124 if they take longer than ``limit``."""
+
+    def test() -> int:
+        from hypothesis import Phase, settings
+
+        phases = (Phase.explicit, Phase.generate)  # a failure need not be small
+        settings.register_profile(
+            "few", max_examples=FEW_EXAMPLES, derandomize=True, phases=phases, deadline=None
+        )
+        settings.register_profile("many", database=None, phases=phases, deadline=None)
+        examples = ["--hypothesis-profile=few"] if few else ["--hypothesis-profile=many", "-m", "hypothesis"]
+        options = [*OPTIONS, *IMPORTED_BEFORE, *examples, *tests]
+        return int(pytest.main(options, plugins=[Order(dict(seconds))])) % pytest.ExitCode.NO_TESTS_COLLECTED
+
+    return forked(test, limit)
+
+
+def forked(task: Callable[[], int], limit: float, quiet: bool = True) -> int:
+    child = os.fork()
+    if child == 0:
+        os.setsid()
+        if quiet:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, 1)
+            os.dup2(nowhere, 2)
+        code = 70
+        try:
+            code = task()
+        except BaseException:
+            traceback.print_exc()
+        sys.stdout.flush()
+        os._exit(code)
+    end = time.monotonic() + limit
+    while time.monotonic() < end:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.01)
+    os.killpg(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return 124
+
+
+def write(path: Path, source: str) -> None:
+    """Write a module; what was compiled of it is of no use, even where its size and second are the same."""
+    path.write_text(source)
+    Path(importlib.util.cache_from_source(str(path))).unlink(missing_ok=True)
+    sys.dont_write_bytecode = True
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+
+
+if __name__ == "__main__":
+    main()
