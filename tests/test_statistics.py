@@ -511,24 +511,21 @@ def test_where_all_clusters_are_alike_each_counts_as_one_trial() -> None:
 
 def test_what_is_drawn_is_decided_by_its_seed() -> None:
     draw = np.random.default_rng(2)
-    sizes, other_sizes = draw.integers(5, 99, 40), draw.integers(5, 99, 40)
-    hits, other_hits = draw.binomial(sizes, 0.3), draw.binomial(other_sizes, 0.32)
-    one, other = (
-        [*zip(hits.tolist(), sizes.tolist(), strict=True)],
-        [*zip(other_hits, other_sizes, strict=True)],
-    )
-    arrays = [each.astype(float) for each in (hits, sizes, other_hits, other_sizes)]
+    sizes, other_sizes = draw.integers(5, 99, 40).tolist(), draw.integers(5, 99, 40).tolist()
+    hits, other_hits = draw.binomial(sizes, 0.3).tolist(), draw.binomial(other_sizes, 0.35).tolist()
+    one, other = [*zip(hits, sizes, strict=True)], [*zip(other_hits, other_sizes, strict=True)]
+    a, b, c, d = (np.array(counts, dtype=float) for counts in (hits, sizes, other_hits, other_sizes))
     seeded: list[Callable[..., object]] = [
         lambda *seed: cluster_bootstrap(hits, sizes, *seed),
-        lambda *seed: rate_by_cluster(hits.tolist(), sizes.tolist(), *seed),
+        lambda *seed: rate_by_cluster(hits, sizes, *seed),
         lambda *seed: clustered_rate_difference(one, other, *seed),
         lambda *seed: rate_difference_by_cluster(one, other, *seed),
         lambda *seed: equal_rates(one, other, *seed),
-        lambda *seed: flip_test((hits - hits.mean()).tolist(), *seed),
-        lambda *seed: exchange_test(*arrays, *seed),
+        lambda *seed: flip_test([hit - 15 for hit in hits], *seed),
+        lambda *seed: exchange_test(a, b, c, d, *seed),
     ]
-    for test in seeded:
-        assert test(1) == test(1) != test() == test(0)
+    for number, test in enumerate(seeded):
+        assert test(1) == test(1) != test() == test(0), number
 
 
 def test_a_confidence_may_be_chosen() -> None:
@@ -621,7 +618,7 @@ def test_holm_is_meant_where_nothing_is_said() -> None:
 
 def test_both_rates_must_be_of_the_same_clusters() -> None:
     for compare in (clustered_rate_difference, equal_rates):
-        with pytest.raises(ValueError, match="^both rates must have one entry a cluster$"):
+        with pytest.raises(ValueError, match=r"^both rates must have one entry a cluster$"):
             compare([(1, 2), (1, 2)], [(1, 2)])
-    with pytest.raises(ValueError, match="^successes and trials must have one entry a cluster$"):
+    with pytest.raises(ValueError, match=r"^successes and trials must have one entry a cluster$"):
         cluster_bootstrap([1, 2], [3])
