@@ -234,6 +234,8 @@ def run(tests: Sequence[str], seconds: dict[str, float], few: bool, limit: float
     def test() -> int:
         from hypothesis import Phase, settings
 
+        sys.dont_write_bytecode = True  # of a mutant
+        os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
         phases = (Phase.explicit, Phase.generate)  # a failure need not be small
         settings.register_profile(
             "few", max_examples=FEW_EXAMPLES, derandomize=True, phases=phases, deadline=None
@@ -276,8 +278,6 @@ def write(path: Path, source: str) -> None:
     """Write a module; what was compiled of it is of no use, even where its size and second are the same."""
     path.write_text(source)
     Path(importlib.util.cache_from_source(str(path))).unlink(missing_ok=True)
-    sys.dont_write_bytecode = True
-    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
 
 
 if __name__ == "__main__":
