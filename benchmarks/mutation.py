@@ -116,8 +116,8 @@ def examine(name: str, tests: Sequence[str], equivalent: list[dict[str, str]], g
     made, drawn = mutants(Path(name), given.sample, random.Random(f"{given.seed} {name}"))
     listed = {(each["before"], each["after"]) for each in equivalent}
     original = Path(name).read_text()
-    if run(tests, seconds, True, limit):
-        sys.exit(f"{' '.join(tests)} fail in a forked process without any change")
+    if code := run(tests, seconds, True, limit):
+        sys.exit(f"{' '.join(tests)} fail in a forked process without any change ({code})")
     killed = same = 0
     dead = known(given.known)
     for mutant in sorted(drawn, key=lambda mutant: mutant.line):
@@ -232,15 +232,18 @@ def run(tests: Sequence[str], seconds: dict[str, float], few: bool, limit: float
     """Run the tests in a forked process and return its exit code; 124 if they take longer than ``limit``."""
 
     def test() -> int:
-        from hypothesis import Phase, settings
+        from hypothesis import HealthCheck, Phase, settings
 
         sys.dont_write_bytecode = True  # of a mutant
         os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
-        phases = (Phase.explicit, Phase.generate)  # a failure need not be small
-        settings.register_profile(
-            "few", max_examples=FEW_EXAMPLES, derandomize=True, phases=phases, deadline=None
+        many = settings(
+            database=None,
+            deadline=None,
+            phases=(Phase.explicit, Phase.generate),  # a failure need not be small
+            suppress_health_check=tuple(HealthCheck),  # nor is a slow machine one
         )
-        settings.register_profile("many", database=None, phases=phases, deadline=None)
+        settings.register_profile("many", many)
+        settings.register_profile("few", many, max_examples=FEW_EXAMPLES, derandomize=True)
         examples = ["--hypothesis-profile=few"] if few else ["--hypothesis-profile=many", "-m", "hypothesis"]
         options = [*OPTIONS, *IMPORTED_BEFORE, *examples, *tests]
         return int(pytest.main(options, plugins=[Order(dict(seconds))])) % pytest.ExitCode.NO_TESTS_COLLECTED
