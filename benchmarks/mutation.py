@@ -44,6 +44,7 @@ TIMES_AS_LONG, SECONDS_TO_SPARE = 4, 20.0
 OPTIONS = ("-x", "-q", "--tb=no", "-p", "no:cacheprovider", "-p", "no:xdist")
 IMPORTED_BEFORE = ("-W", "ignore::pytest.PytestAssertRewriteWarning")  # by the process that forks
 ALIAS = re.compile(r"_?[A-Z]\w* = (Literal|Mapping|Sequence|Callable|frozenset|tuple|dict|list)\[")
+DESCRIPTION = re.compile(r'description="[^"]*"')
 STRICT = re.compile(r"strict=True")
 COUNTS = ("mutants", "drawn", "equivalent", "killed")
 OURS = ("harness", "tests", "tasks", "prompts")
@@ -195,9 +196,10 @@ def _mutant(source: str, changed: str) -> Mutant:
 
 
 def harmless(mutant: Mutant) -> bool:
-    """Whether a mutant is in what only mypy reads, or drops the assertion that two sequences are as long."""
+    """Whether a mutant is of a type or of a description, or drops the assertion of equal lengths."""
     loose = {STRICT.sub(other, mutant.before) for other in ("strict=False", "strict=None", "")}
-    return bool(ALIAS.match(mutant.before)) or mutant.after in loose
+    described = (DESCRIPTION.sub("", lines) for lines in (mutant.before, mutant.after))
+    return bool(ALIAS.match(mutant.before)) or mutant.after in loose or len(set(described)) == 1
 
 
 def _plain(lines: list[str]) -> str:
