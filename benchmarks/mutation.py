@@ -5,9 +5,9 @@
 
 Makes mutmut's mutants of each module, module-level constants included, draws a sample of them, writes one at
 a time into a copy of the project, and runs the module's tests in a forked process: first with few examples of
-hypothesis, then, if it survives, with as many as always. A mutant is killed if a test fails or the tests take
-four times their time. The tests of each module, and the mutants that change nothing anyone could
-see, with the reason, are in mutation.toml.
+hypothesis, then, if it survives, with as many as always, at last mypy. A mutant is noticed if a test or mypy
+fails, or if the tests take four times their time. The tests of each module, and the mutants that are no
+faults, with the reason, are in mutation.toml.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import random
 import re
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -38,15 +39,14 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 TABLE = ROOT / "benchmarks" / "mutation.toml"
-LEFT_OUT = shutil.ignore_patterns(".git", ".venv", "runs", ".hypothesis", ".*_cache", "shared")
+LEFT_OUT = shutil.ignore_patterns(".git", ".venv", "runs", ".hypothesis", ".ruff_cache", "shared")
 FEW_EXAMPLES = 25
 TIMES_AS_LONG, SECONDS_TO_SPARE = 4, 20.0
 OPTIONS = ("-x", "-q", "--tb=no", "-p", "no:cacheprovider", "-p", "no:xdist")
 IMPORTED_BEFORE = ("-W", "ignore::pytest.PytestAssertRewriteWarning")  # by the process that forks
-ALIAS = re.compile(r"_?[A-Z]\w* = (Literal|Mapping|Sequence|Callable|frozenset|tuple|dict|list)\[")
 DESCRIPTION = re.compile(r'description="[^"]*"')
 STRICT = re.compile(r"strict=True")
-COUNTS = ("mutants", "drawn", "equivalent", "killed")
+COUNTS = ("mutants", "drawn", "equivalent", "killed", "typed")
 OURS = ("harness", "tests", "tasks", "prompts")
 
 
@@ -69,6 +69,7 @@ class Row:
     drawn: int
     equivalent: int
     killed: int
+    typed: int
 
 
 class Order:
@@ -119,7 +120,7 @@ def examine(name: str, tests: Sequence[str], equivalent: list[dict[str, str]], g
     original = Path(name).read_text()
     if code := run(tests, seconds, True, limit):
         sys.exit(f"{' '.join(tests)} fail in a forked process without any change ({code})")
-    killed = same = 0
+    killed = typed = same = 0
     dead = known(given.known)
     for mutant in sorted(drawn, key=lambda mutant: mutant.line):
         if (mutant.before, mutant.after) in listed or harmless(mutant):
@@ -128,43 +129,50 @@ def examine(name: str, tests: Sequence[str], equivalent: list[dict[str, str]], g
         digest = hashlib.sha256(f"{name}\n{mutant.source}".encode()).hexdigest()
         if digest in dead:
             killed += 1
+            typed += "types" in dead[digest]
             continue
         write(Path(name), mutant.source)
-        codes = [run(tests, seconds, True, limit)]
-        if codes == [0]:
-            codes.append(run(tests, seconds, False, limit))
+        codes: dict[str, int] = {}
+        for check in ("few", "many", "types"):
+            if not any(codes.values()):
+                codes[check] = (
+                    mistyped(name) if check == "types" else run(tests, seconds, check == "few", limit)
+                )
         if given.known:
             with given.known.open("a") as file:
                 print(json.dumps([digest, codes, name, mutant.line, mutant.before, mutant.after]), file=file)
-        if not any(codes):
+        typed += codes.get("types", 0) != 0
+        if not any(codes.values()):
             print(f"{name}:{mutant.line}\n    - {mutant.before}\n    + {mutant.after}", flush=True)
         else:
             killed += 1
     write(Path(name), original)
-    row = Row(name, made, len(drawn), same, killed)
+    row = Row(name, made, len(drawn), same, killed, typed)
     print(row, flush=True)
     return row
 
 
-def known(file: Path | None) -> set[str]:
-    """Return the mutants that an earlier run has killed, by the SHA-256 of their source."""
-    if file is None or not file.exists():
-        return set()
-    return {digest for digest, codes, *_ in map(json.loads, file.read_text().splitlines()) if any(codes)}
+def known(file: Path | None) -> dict[str, list[str]]:
+    """Return the checks that mutants which an earlier run has killed went through, by their SHA-256."""
+    lines = file.read_text().splitlines() if file is not None and file.exists() else []
+    return {digest: list(codes) for digest, codes, *_ in map(json.loads, lines) if any(codes.values())}
 
 
 def show(rows: Sequence[Row]) -> None:
     """Print the table of docs/testing.md."""
     from harness.statistics import wilson  # only now: what the forked processes import is the mutant
 
-    print("| module | mutants | drawn | equivalent | killed | 95 % interval |\n|---|---|---|---|---|---|")
+    print(
+        "| module | mutants | drawn | no faults | noticed | of these by mypy alone | share | 95 % interval |"
+    )
+    print("|---|---|---|---|---|---|---|---|")
     total = Row("all", *(sum(getattr(row, count) for row in rows) for count in COUNTS))
     for row in (*rows, total):
-        low, high = wilson(row.killed, row.drawn - row.equivalent) or (0.0, 1.0)
-        share = f"{row.killed} of {row.drawn - row.equivalent}"
-        print(
-            f"| `{row.module}` | {row.mutants} | {row.drawn} | {row.equivalent} | {share} | {low:.1%} to {high:.1%} |"
-        )
+        faults = row.drawn - row.equivalent
+        low, high = wilson(row.killed, faults) or (0.0, 1.0)
+        figures = [row.mutants, row.drawn, row.equivalent, f"{row.killed} of {faults}", row.typed]
+        cells = [f"`{row.module}`", *figures, f"{row.killed / faults:.1%}", f"{low:.1%} to {high:.1%}"]
+        print(f"| {' | '.join(map(str, cells))} |")
 
 
 def mutants(path: Path, sample: int, chance: random.Random) -> tuple[int, list[Mutant]]:
@@ -196,10 +204,10 @@ def _mutant(source: str, changed: str) -> Mutant:
 
 
 def harmless(mutant: Mutant) -> bool:
-    """Whether a mutant is of a type or of a description, or drops the assertion of equal lengths."""
+    """Whether a mutant is of a description, or drops the assertion that two sequences are as long."""
     loose = {STRICT.sub(other, mutant.before) for other in ("strict=False", "strict=None", "")}
     described = (DESCRIPTION.sub("", lines) for lines in (mutant.before, mutant.after))
-    return bool(ALIAS.match(mutant.before)) or mutant.after in loose or len(set(described)) == 1
+    return mutant.after in loose or len(set(described)) == 1
 
 
 def _plain(lines: list[str]) -> str:
@@ -251,6 +259,11 @@ def run(tests: Sequence[str], seconds: dict[str, float], few: bool, limit: float
         return int(pytest.main(options, plugins=[Order(dict(seconds))])) % pytest.ExitCode.NO_TESTS_COLLECTED
 
     return forked(test, limit)
+
+
+def mistyped(name: str) -> int:
+    """Return whether mypy, which the tests are run with, rejects the module."""
+    return subprocess.run([sys.executable, "-m", "mypy", name], capture_output=True).returncode
 
 
 def forked(task: Callable[[], int], limit: float, quiet: bool = True) -> int:

@@ -378,7 +378,7 @@ def test_a_damaged_row_counts_as_absent_and_is_replaced(tmp_path: Path) -> None:
 
 
 SQLITE_ERRORS = {
-    sqlite3.SQLITE_CORRUPT: "is damaged, and what cannot be read would have to be bought again: give run --buy",
+    sqlite3.SQLITE_CORRUPT: "is damaged, and what cannot be read would have to be bought again: give run",
     sqlite3.SQLITE_BUSY: "is locked by another process: wait for it, then give the same command again (why)",
     sqlite3.SQLITE_FULL: "is on a full disk: make room, then give the same command again (why)",
     sqlite3.SQLITE_READONLY: "is read-only: make it and its folder writable, or use a copy of it (why)",
@@ -407,9 +407,8 @@ def test_errors_of_others_are_said_too() -> None:
     error.sqlite_errorcode = sqlite3.SQLITE_NOTADB
     other = "is not a cache: give --cache a *.sqlite file (why)"
     assert str(trouble(Path("thesis.docx"), error)) == f"cache thesis.docx {other}"
-    assert "is damaged" in str(trouble(Path("c.sqlite3"), error)) and "is damaged" in str(
-        trouble(Path("c.db"), error)
-    )
+    for name in ("c.sqlite3", "c.db"):
+        assert "is damaged" in str(trouble(Path(name), error))
 
 
 @given(st.lists(st.integers(), max_size=1600))
