@@ -1,7 +1,7 @@
 """How many faults the tests notice: mutants of a module, each against the tests of that module.
 
     pip install mutmut==3.8.1
-    nice python benchmarks/mutation.py [--only NAME ...] [--sample 60] [--seed 1] [--known FILE]
+    nice python benchmarks/mutation.py [--only NAME ...] [--sample 40] [--seed 1] [--known FILE]
 
 Makes mutmut's mutants of each module, module-level constants included, draws a sample of them, writes one at
 a time into a copy of the project, and runs the module's tests in a forked process: first with few examples of
@@ -88,7 +88,7 @@ class Order:
 def main() -> None:
     options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     options.add_argument("--only", nargs="*", help="modules, as harness/statistics.py")
-    options.add_argument("--sample", type=int, default=60)
+    options.add_argument("--sample", type=int, default=40)
     options.add_argument("--seed", type=int, default=1)
     options.add_argument(
         "--known", type=Path, help="a file of what became of mutants; killed ones stay killed"

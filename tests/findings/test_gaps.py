@@ -261,3 +261,13 @@ def test_of_many_labels_those_that_either_run_reports_are_compared() -> None:
     unfair = side("unfair", run(cases, lambda c: "Law" if gender(c) == "female" else "Sports"), outcomes)
     for sides in ((fair, unfair), (unfair, fair)):
         assert {row.outcome for row in compared(*sides)} == {"Law", "Sports"}
+
+
+def test_a_contrast_that_no_run_reports_goes_by_the_names_of_its_groups() -> None:
+    cases = many(8)
+    bare = [
+        replace(each, contrasts=[row for row in each.contrasts if row.attribute == "gender"])
+        for each in (side("a", run(cases, even)), side("b", run(cases, rejects_women)))
+    ]
+    row = only(compared(*bare), "body")
+    assert (row.source, row.target) == ("blind", "plain")
