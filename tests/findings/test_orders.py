@@ -239,3 +239,16 @@ def test_orders_stand_by_the_number_of_changes_and_reasons_by_their_names() -> N
         ("grammar", 1),
         ("pos", 2),
     ]
+
+
+def test_truth_tables_stand_by_their_attributes() -> None:
+    others = [f"{name}:x" for name in ("race", "age", "faith", "body", "height")]
+    cases = [case("t", "original"), *(case("t", "atomic", change) for change in (GENDER, *others))]
+    cases += [case("t", "intersectional", GENDER, change) for change in others]
+    cases += [case("t", "intersectional", "age:x", "body:x")]
+    figures = found(run(cases, lambda _: "Positive"))
+    tables = [table.attributes for table in figures.truth_tables]
+    assert tables == [
+        ("age", "body"),
+        *(("gender", name) for name in ("age", "body", "faith", "height", "race")),
+    ]
