@@ -112,50 +112,35 @@ def main() -> None:
 
 
 def examine(name: str, tests: Sequence[str], equivalent: list[dict[str, str]], given: Any) -> Row:
-    """Return how many mutants of one module its tests kill; print those that they do not."""
-    seconds, took = prepare(tests)
-    limit = TIMES_AS_LONG * took + SECONDS_TO_SPARE
+    """Return how many mutants of one module its tests notice; print those that they do not."""
+    trial = Trial.of(name, tests)
     made, drawn = mutants(Path(name), given.sample, random.Random(f"{given.seed} {name}"))
     listed = {(each["before"], each["after"]) for each in equivalent}
-    original = Path(name).read_text()
-    if code := run(tests, seconds, True, limit):
-        sys.exit(f"{' '.join(tests)} fail in a forked process without any change ({code})")
-    killed = typed = same = 0
+    faults = [each for each in drawn if (each.before, each.after) not in listed and not harmless(each)]
+    killed = typed = 0
     dead = known(given.known)
-    for mutant in sorted(drawn, key=lambda mutant: mutant.line):
-        if (mutant.before, mutant.after) in listed or harmless(mutant):
-            same += 1
-            continue
+    for mutant in sorted(faults, key=lambda mutant: mutant.line):
         digest = hashlib.sha256(f"{name}\n{mutant.source}".encode()).hexdigest()
-        if digest in dead:
-            killed += 1
-            typed += "types" in dead[digest]
-            continue
-        write(Path(name), mutant.source)
-        codes: dict[str, int] = {}
-        for check in ("few", "many", "types"):
-            if not any(codes.values()):
-                codes[check] = (
-                    mistyped(name) if check == "types" else run(tests, seconds, check == "few", limit)
-                )
-        if given.known:
-            with given.known.open("a") as file:
-                print(json.dumps([digest, codes, name, mutant.line, mutant.before, mutant.after]), file=file)
+        codes = dead.get(digest)
+        if codes is None:
+            codes = trial.codes(mutant)
+            if given.known:
+                with given.known.open("a") as file:
+                    told = [digest, codes, name, mutant.line, mutant.before, mutant.after]
+                    print(json.dumps(told), file=file)
+        killed += any(codes.values())
         typed += codes.get("types", 0) != 0
         if not any(codes.values()):
             print(f"{name}:{mutant.line}\n    - {mutant.before}\n    + {mutant.after}", flush=True)
-        else:
-            killed += 1
-    write(Path(name), original)
-    row = Row(name, made, len(drawn), same, killed, typed)
+    row = Row(name, made, len(drawn), len(drawn) - len(faults), killed, typed)
     print(row, flush=True)
     return row
 
 
-def known(file: Path | None) -> dict[str, list[str]]:
-    """Return the checks that mutants which an earlier run has killed went through, by their SHA-256."""
+def known(file: Path | None) -> dict[str, dict[str, int]]:
+    """Return the exit codes of mutants which an earlier run has killed, by their SHA-256."""
     lines = file.read_text().splitlines() if file is not None and file.exists() else []
-    return {digest: list(codes) for digest, codes, *_ in map(json.loads, lines) if any(codes.values())}
+    return {digest: codes for digest, codes, *_ in map(json.loads, lines) if any(codes.values())}
 
 
 def show(rows: Sequence[Row]) -> None:
@@ -214,20 +199,57 @@ def _plain(lines: list[str]) -> str:
     return " ".join(" ".join(lines).split())
 
 
+@dataclass(frozen=True)
+class Trial:
+    """A module of the copy, the tests that it is held to, the seconds of each, and the most of all."""
+
+    name: str
+    tests: Sequence[str]
+    seconds: dict[str, float]
+    limit: float
+
+    @classmethod
+    def of(cls, name: str, tests: Sequence[str]) -> Trial:
+        """Run the tests on the module as it is, twice: to prepare for the mutants, and as a mutant."""
+        seconds, took = prepare(tests)
+        trial = cls(name, tests, seconds, TIMES_AS_LONG * took + SECONDS_TO_SPARE)
+        if code := trial.run(few=True):
+            sys.exit(f"{' '.join(tests)} fail in a forked process without any change ({code})")
+        return trial
+
+    def codes(self, mutant: Mutant) -> dict[str, int]:
+        """Return the exit code of each check, up to the one that fails; the module is as before then."""
+        path = Path(self.name)
+        original = path.read_text()
+        write(path, mutant.source)
+        codes = {"few": self.run(few=True)}
+        if not codes["few"]:
+            codes["many"] = self.run(few=False)
+        if not any(codes.values()):
+            codes["types"] = mistyped(self.name)
+        write(path, original)
+        return codes
+
+    def run(self, few: bool) -> int:
+        """Run the tests in a forked process and return its exit code; 124 if they take too long."""
+        return forked(lambda: checked(self.tests, self.seconds, few), self.limit)
+
+
 def prepare(tests: Sequence[str]) -> tuple[dict[str, float], float]:
-    """Run the tests on the module as it is, import what they import from others, return their seconds."""
+    """Run the tests, import what they import from others, return the seconds of each and of all."""
     with tempfile.TemporaryDirectory() as folder:
         told = Path(folder) / "told.json"
         seconds: dict[str, float] = {}
 
         def tell() -> int:
-            code = pytest.main([*OPTIONS, *IMPORTED_BEFORE, *tests], plugins=[Order(seconds)])
+            code = pytest.main([*OPTIONS, *tests], plugins=[Order(seconds)])
             told.write_text(json.dumps({"seconds": seconds, "modules": list(sys.modules)}))
             return int(code)
 
         start = time.monotonic()
         if forked(tell, 600, quiet=False):
             sys.exit(f"{' '.join(tests)} fail without any change")
+        took = time.monotonic() - start
         seen = json.loads(told.read_text())
     for module in seen["modules"]:
         if module.partition(".")[0] not in OURS and module not in sys.modules:
@@ -235,30 +257,26 @@ def prepare(tests: Sequence[str]) -> tuple[dict[str, float], float]:
                 importlib.import_module(module)
             except Exception as error:
                 print(f"  {module} is imported by each process anew: {error}", file=sys.stderr)
-    return seen["seconds"], time.monotonic() - start
+    return seen["seconds"], took
 
 
-def run(tests: Sequence[str], seconds: dict[str, float], few: bool, limit: float) -> int:
-    """Run the tests in a forked process and return its exit code; 124 if they take longer than ``limit``."""
+def checked(tests: Sequence[str], seconds: dict[str, float], few: bool) -> int:
+    """Run the tests with ``few`` examples of hypothesis, or those of hypothesis with as many as always."""
+    from hypothesis import HealthCheck, Phase, settings
 
-    def test() -> int:
-        from hypothesis import HealthCheck, Phase, settings
-
-        sys.dont_write_bytecode = True  # of a mutant
-        os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
-        many = settings(
-            database=None,
-            deadline=None,
-            phases=(Phase.explicit, Phase.generate),  # a failure need not be small
-            suppress_health_check=tuple(HealthCheck),  # nor is a slow machine one
-        )
-        settings.register_profile("many", many)
-        settings.register_profile("few", many, max_examples=FEW_EXAMPLES, derandomize=True)
-        examples = ["--hypothesis-profile=few"] if few else ["--hypothesis-profile=many", "-m", "hypothesis"]
-        options = [*OPTIONS, *IMPORTED_BEFORE, *examples, *tests]
-        return int(pytest.main(options, plugins=[Order(dict(seconds))])) % pytest.ExitCode.NO_TESTS_COLLECTED
-
-    return forked(test, limit)
+    sys.dont_write_bytecode = True  # of a mutant
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    many = settings(
+        database=None,
+        deadline=None,
+        phases=(Phase.explicit, Phase.generate),  # a failure need not be small
+        suppress_health_check=tuple(HealthCheck),  # nor is a slow machine one
+    )
+    settings.register_profile("many", many)
+    settings.register_profile("few", many, max_examples=FEW_EXAMPLES, derandomize=True)
+    examples = ["--hypothesis-profile=few"] if few else ["--hypothesis-profile=many", "-m", "hypothesis"]
+    options = [*OPTIONS, *IMPORTED_BEFORE, *examples, *tests]
+    return int(pytest.main(options, plugins=[Order(dict(seconds))])) % pytest.ExitCode.NO_TESTS_COLLECTED
 
 
 def mistyped(name: str) -> int:

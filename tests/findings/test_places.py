@@ -90,6 +90,11 @@ def test_one_group_alone_is_no_place() -> None:
     assert not list(places(cases))
 
 
+def test_a_mutant_alone_is_at_no_place() -> None:
+    assert not list(places([case("t", "atomic", "body:blind")]))
+    assert not list(places([]))
+
+
 def test_places_of_different_words_of_one_attribute_are_apart() -> None:
     """Two men in one text: what each is changed to is compared with himself."""
     him, other = (replace(substitution("gender:female"), source=source) for source in ("he", "father"))
