@@ -242,7 +242,7 @@ def prepare(tests: Sequence[str]) -> tuple[dict[str, float], float]:
         seconds: dict[str, float] = {}
 
         def tell() -> int:
-            code = pytest.main([*OPTIONS, *tests], plugins=[Order(seconds)])
+            code = pytest.main([*OPTIONS, *IMPORTED_BEFORE, *tests], plugins=[Order(seconds)])
             told.write_text(json.dumps({"seconds": seconds, "modules": list(sys.modules)}))
             return int(code)
 
