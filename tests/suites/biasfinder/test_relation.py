@@ -159,8 +159,8 @@ def test_what_others_of_their_class_are_answered_tells_nothing_of_two_persons() 
         for number in (1, 2)
         for gender, job in CORNERS
     ]
-    outcomes = {case.id: YES if case.traits["name"].endswith("1") else NO for case in group}
-    outcomes["female/pilot/female1"] = NO
+    outcomes = {case.id: NO if case.id.partition("/")[2].startswith("pilot") else YES for case in group}
+    outcomes["male/pilot/male1"] = YES
     own = {"male/nurse/male1", "female/pilot/female1"}
     (verdict,) = (v for v in judged(group, outcomes, *BOTH) if {v.case, v.other} == own)
     assert (verdict.status, verdict.hidden) == ("biased", "yes")
