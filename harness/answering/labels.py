@@ -24,7 +24,7 @@ WRAPPING = " \t\r\n\"'“”‘’`*_()[]{}<>.,;:!#-–—"
 _SEPARATORS = re.compile(r"[\s_/-]+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _UNSPACED = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-_SMALL_WORDS = frozenset(["no", "none", "not", "neither", "it", "he", "she", "they", "an", "i"])
+_SMALL_WORDS = frozenset(["no", "none", "not", "neither", "it", "he", "she", "they", "an"])
 
 
 def mark(place: int) -> str:

@@ -421,3 +421,121 @@ def test_enumerated_articles_are_read_each(numbers: list[int], data: st.DataObje
 def test_a_label_cut_anywhere_is_never_another(label: str, to: int) -> None:
     for wrapping in ("{}", "Answer: {}", "The label is {}"):
         assert read(TOPIC, wrapping.format(label[:to]), "length") in ("truncated", label)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Reasoning: It is Negative.\nMore about Negative.\nFinal answer: Positive", "Positive"),
+        (
+            "**Justification:** Negative, above all.\nSo is the end.\n**My final rating is** Positive",
+            "Positive",
+        ),
+        ("Positive\nExplanation: Negative.\nNegative, too", "Positive"),
+        ("Explanation: Negative things are said.\nNegative", "unparsed"),  # where do the reasons end?
+        ("Note: Negative\nSentiment: Positive\nThoughts: Negative", "Positive"),
+    ],
+)
+def test_lines_under_a_heading_of_reasons_are_none_of_the_answer(text: str, expected: str) -> None:
+    assert read(SENTIMENT, text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("- trade: not relevant\n- EU finance: it is about the budget", {"EU finance"}),
+        ("- trade: no\n- EU finance: yes", {"EU finance"}),
+        ("- trade: none\n- EU finance", {"EU finance"}),
+        ("- Article 1: no violation\n- Article 10: a violation", {"Article 10"}),
+        ("- trade: it mentions EU finance and tariffs", {"trade"}),
+        ("- trade (because of EU finance)\n- Article 1", {"trade", "Article 1"}),
+        ("1. trade because EU finance pays\n2. Article 1", {"trade", "Article 1"}),
+    ],
+)
+def test_what_an_item_says_of_its_label_denies_it_or_is_left_out(text: str, expected: set[str]) -> None:
+    assert read(TOPICS, text) == frozenset(expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("None, trade", "unparsed"),
+        ("None.\ntrade", "unparsed"),
+        ("None, trade, EU finance", "unparsed"),
+        ("None except trade", {"trade"}),
+        ("None but trade.", {"trade"}),
+        ("Answer: trade\nAnswer: EU finance", "unparsed"),
+        ("Answer: trade\nAnswer: trade", {"trade"}),
+        ("Labels: trade\nFinal answer: EU finance", {"EU finance"}),
+    ],
+)
+def test_answers_that_contradict_one_another_are_none(text: str, expected: str | set[str]) -> None:
+    assert read(TOPICS, text) == (expected if isinstance(expected, str) else frozenset(expected))
+
+
+def test_a_number_before_a_letter_or_a_step_is_that_of_a_list() -> None:
+    steps = LabelReader(tuple("12345"))
+    for item in ("1. {}", "1) {}", " 1. {}", "> 1) {}"):
+        assert read(LETTERS, item.format("B")) == "B"
+        assert read(steps, item.format("4")) == "4"
+
+
+@pytest.mark.parametrize(
+    ("finish", "reason"),
+    [
+        ("refusal", "refused"),
+        ("content_filter", "filtered"),
+        ("error", "failed"),
+        ("whatever", "unparsed"),
+        ("length", "truncated"),
+    ],
+)
+def test_why_a_reply_ended_comes_before_what_it_says(finish: str, reason: str) -> None:
+    assert read(SENTIMENT, "Positive, I think", finish) == reason
+    assert read(TOPICS, "trade", finish) == reason
+
+
+def test_a_heading_is_a_sentence_of_its_own() -> None:
+    assert read(SENTIMENT, "The plot of it drags on and on\n## Negative\nso much for the plot") == "Negative"
+    assert read(SENTIMENT, "# Some blurgh film\nNegative") == "Negative"
+
+
+@pytest.mark.parametrize("word", ["no", "none", "not", "neither", "it", "he", "she", "they", "an", "I", "a"])
+def test_a_label_that_is_also_a_small_word_must_stand_where_labels_do(word: str) -> None:
+    reader = LabelReader((word, "zebra"))
+    for text in (word, f"**{word}**"):
+        assert read(reader, text) == word
+    for text in (f"{word} applies", f"{word} is the answer", f"The answer {word} is"):
+        assert read(reader, text) == "unparsed"
+    if len(word) > 1:
+        assert read(reader, f"The answer is {word}") == word
+
+
+@pytest.mark.parametrize(
+    ("labels", "text", "expected"),
+    [
+        (("积极", "消极"), "情感倾向是积极的", "积极"),
+        (("肯定的", "否定的"), "答えは肯定的です", "肯定的"),
+        (("긍정", "부정"), "답은긍정입니다", "긍정"),
+        (("股票A", "股票B"), "答案是股票A", "股票A"),
+        (("股票A", "股票B"), "股票AB", "unparsed"),
+    ],
+)
+def test_a_label_need_not_be_set_apart_in_a_script_without_spaces(
+    labels: tuple[str, ...], text: str, expected: str
+) -> None:
+    assert read(LabelReader(labels), text) == expected
+
+
+def test_a_small_letter_within_a_sentence_is_no_label() -> None:
+    assert read(LETTERS, "It is a.") == "unparsed"
+    assert read(LETTERS, "It is A.") == "A"
+
+
+def test_another_number_of_two_labels_is_neither() -> None:
+    assert read(LabelReader(("bus", "car")), "buses") == "bus"
+    assert read(LabelReader(("buses", "cars")), "bus") == "buses"
+    assert read(LabelReader(("bus", "buse")), "buses") == "unparsed"
+    assert read(LabelReader(("bus", "buses")), "buses") == "buses"
+    assert read(LabelReader(("story", "day")), "stories") == "story"
+    assert read(LabelReader(("story", "day")), "days") == "day"

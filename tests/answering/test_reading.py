@@ -148,6 +148,15 @@ def test_under_a_constraint_all_measures_are_of_what_it_allows() -> None:
     assert outcome.mass == pytest.approx(0.4)
 
 
+def test_without_a_constraint_a_label_may_be_spelt_in_other_letters() -> None:
+    said = Reply("positive", logprobs=(Token("positive", -0.2, (("positive", -0.2), ("NEGATIVE", -1.2))),))
+    for reader in (Reader(LabelReader(LABELS), LABELS), Reader.of(BINARY, constrained=False)):
+        margin = reader.outcome(said).margin
+        assert margin is not None
+        assert margin.value == pytest.approx(1.0)
+    assert Reader.of(BINARY, constrained=True).outcome(said).margin is None
+
+
 def test_a_set_of_labels_is_as_sure_as_its_least_certain_label() -> None:
     decided = Token("Positive", -0.1, (("Positive", math.log(0.9)), ("Negative", math.log(0.4))))
     outcome = Reader.of(SETS, False).outcome(Reply("Positive", logprobs=(decided,)))
