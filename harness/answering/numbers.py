@@ -20,7 +20,7 @@ from harness.core import Outcome, Reply
 
 _DIGITS = r"(?:\d+(?:\.\d+)?|\.\d+|0,\d+|\d+,\d{1,2})"
 _NUMBER = re.compile(
-    rf"(?<![\w.,/%])(?<![A-Za-z]-)(?P<value>[-−+]?{_DIGITS})"
+    rf"(?<![\w.,/%])(?<![A-Za-z]-)(?P<value>[-+]?{_DIGITS})"
     rf"(?:\s*(?P<percent>%|percent\b|per cent\b)|\s*(?:/|out\s+of\b)\s*(?P<whole>{_DIGITS}))?"
     r"(?![\w%]|[.,]+\d|\s*/|\s*out\s+of\b|\s*%)",
     re.IGNORECASE,
@@ -39,7 +39,7 @@ _SCALE = re.compile(
 )
 _MORE = frozenset(
     [
-        *("probability", "confidence", "joy", "anger", "fear", "sadness", "happiness", "emotional", "state"),
+        *("probability", "confidence", "joy", "anger", "fear", "sadness", "happiness", "emotional"),
         *("mind", "scale", "positive", "negative", "neutral", "happy", "sad", "angry", "joyful", "afraid"),
     ]
 )
@@ -133,7 +133,7 @@ def _value(match: re.Match[str], low: float, high: float) -> float | None:
 
 
 def _parse(digits: str) -> float:
-    return float(digits.replace(",", ".").replace("−", "-"))
+    return float(digits.replace(",", "."))
 
 
 def _bounded(text: str, match: re.Match[str]) -> bool:

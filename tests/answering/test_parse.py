@@ -527,6 +527,98 @@ def test_a_label_need_not_be_set_apart_in_a_script_without_spaces(
     assert read(LabelReader(labels), text) == expected
 
 
+WORDS_OF_A_QUESTION = (
+    *("Is", "Are", "Was", "Were", "Does", "Do", "Did", "Has", "Have", "Had", "Will", "Would", "Should"),
+    *("Shall", "Could", "Can", "Ist"),
+)
+
+
+@pytest.mark.parametrize("word", WORDS_OF_A_QUESTION)
+def test_a_sentence_that_begins_like_a_question_states_nothing(word: str) -> None:
+    for text in (f"{word} it positive", f"{word}, positive", f"{word} not Positive ( Positive so"):
+        assert read(SENTIMENT, text) == "unparsed"
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["scratch", "wait", "oops", "whoops", "correction", "kidding", "mistaken", "nope", "sorry"],
+)
+def test_what_was_said_before_may_be_taken_back(word: str) -> None:
+    assert read(SENTIMENT, f"Positive. {word.capitalize()}, Negative.") == "Negative"
+    assert read(SENTIMENT, f"Negative\n{word} that: Positive") == "Positive"
+    assert read(SENTIMENT, f"Positive. {word.capitalize()}") == "unparsed"
+
+
+@pytest.mark.parametrize(
+    "word", ["so", "therefore", "thus", "hence", "daher", "quindi", "entonces", "portanto"]
+)
+def test_a_word_of_conclusion_within_a_clause_begins_no_other(word: str) -> None:
+    assert read(SENTIMENT, f"It is not {word} positive.") == "unparsed"
+    assert read(SENTIMENT, f"not {word} positive") == "unparsed"
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        *("text", "review", "sentence", "passage", "comment", "tweet", "post", "input", "snippet"),
+        "headline",
+    ],
+)
+def test_what_was_asked_about_is_no_answer(word: str) -> None:
+    assert read(SENTIMENT, f"{word.capitalize()}: Positive") == "unparsed"
+    assert read(SENTIMENT, f"The {word}: Positive") == "unparsed"
+    assert read(SENTIMENT, f"{word.capitalize()}: Positive\nSentiment: Negative") == "Negative"
+
+
+@pytest.mark.parametrize(
+    ("labels", "text"),
+    [
+        (("positive", "negative"), "Answer: negative\nFinal answer: positive"),
+        (("positive", "negative"), "Answer: negative\nFinally, answer: positive"),
+        (("positive", "negative"), "Answer: negative\nRevised answer: positive"),
+        (("positive", "negative"), "Answer: negative\nCorrected answer: positive"),
+        (("positive", "negative"), "Answer: negative\nUpdated answer: positive"),
+        (("positif", "négatif"), "Réponse : négatif\nRéponse définitive : positif"),
+        (("positivo", "negativo"), "Resposta: negativo\nResposta definitiva: positivo"),
+        (("positivo", "negativo"), "Risposta: negativo\nRisposta definitiva: positivo"),
+        (("positiv", "negativ"), "Antwort: negativ\nEndgültige Antwort: positiv"),
+        (("positivo", "negativo"), "Risposta: negativo\nRisposta finale: positivo"),
+        (("positivo", "negativo"), "Respuesta: negativo\nRespuesta definitiva: positivo"),
+    ],
+)
+def test_a_final_answer_outranks_an_earlier_one_in_several_languages(
+    labels: tuple[str, ...], text: str
+) -> None:
+    assert read(LabelReader(labels), text) == labels[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Answer: Negative\nImproved answer: Positive", "Answer: Negative. On reflection, my label: Positive."],
+)
+def test_an_answer_with_unknown_words_before_it_is_not_passed_over_for_another(text: str) -> None:
+    assert read(SENTIMENT, text) == "unparsed"
+    assert read(SENTIMENT, f"{text}\nFinal answer: Negative") == "Negative"
+    assert read(SENTIMENT, text.replace("Positive", "Negative")) == "Negative"
+    assert read(SENTIMENT, "Answer: Negative. Note that Positive is tempting.") == "Negative"
+    trade = "Labels: trade\nImproved labels: EU finance"
+    assert read(TOPICS, trade) == "unparsed"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["-4.5", "–4.5", "−4.5", "-3", "–3", "−3", "-3 ", ".3", "The answer is −3", "Rating: –3", "4.5%", "3−4"],
+)
+def test_a_step_keeps_its_sign(text: str) -> None:
+    for reader in (LabelReader(("1.5", "4.5", "3")), LabelReader(tuple("12345"))):
+        assert read(reader, text) == "unparsed"
+
+
+@pytest.mark.parametrize("text", ["4.5", "- 4.5", "Rating: 4.5.", "**4.5**", "Rating — 4.5", "4.5, I think"])
+def test_a_step_may_have_decimals(text: str) -> None:
+    assert read(LabelReader(("1.5", "4.5", "3")), text) == "4.5"
+
+
 def test_a_small_letter_within_a_sentence_is_no_label() -> None:
     assert read(LETTERS, "It is a.") == "unparsed"
     assert read(LETTERS, "It is A.") == "A"
@@ -539,3 +631,4 @@ def test_another_number_of_two_labels_is_neither() -> None:
     assert read(LabelReader(("bus", "buses")), "buses") == "buses"
     assert read(LabelReader(("story", "day")), "stories") == "story"
     assert read(LabelReader(("story", "day")), "days") == "day"
+    assert read(LabelReader(("stories", "days")), "story") == "stories"
