@@ -495,6 +495,12 @@ def test_why_a_reply_ended_comes_before_what_it_says(finish: str, reason: str) -
     assert read(TOPICS, "trade", finish) == reason
 
 
+def test_what_is_crossed_out_is_not_read() -> None:
+    assert read(SENTIMENT, "~~Positive~~ Negative") == "Negative"
+    assert read(SENTIMENT, "~~Positive~~") == "unparsed"
+    assert read(SENTIMENT, "<b>Negative</b><br/>") == "Negative"
+
+
 def test_a_heading_is_a_sentence_of_its_own() -> None:
     assert read(SENTIMENT, "The plot of it drags on and on\n## Negative\nso much for the plot") == "Negative"
     assert read(SENTIMENT, "# Some blurgh film\nNegative") == "Negative"
@@ -519,6 +525,7 @@ def test_a_label_that_is_also_a_small_word_must_stand_where_labels_do(word: str)
         (("긍정", "부정"), "답은긍정입니다", "긍정"),
         (("股票A", "股票B"), "答案是股票A", "股票A"),
         (("股票A", "股票B"), "股票AB", "unparsed"),
+        (("新A股", "新B股"), "答案是新A股的。", "新A股"),
     ],
 )
 def test_a_label_need_not_be_set_apart_in_a_script_without_spaces(
