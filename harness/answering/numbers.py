@@ -117,6 +117,8 @@ def read_number(text: str, low: float = 0.0, high: float = 1.0) -> float | None:
     marks = frozenset().union(*(statement.marks for statement in statements))
     if len(marks) != 1 or (stated.mentioned - marks and not any(s.cue or s.opens for s in statements)):
         return None
+    if stated.rivals - marks and not any(statement.final for statement in statements):
+        return None
     value = next(value for value, mark in values.items() if mark in marks)
     return value if value is not None and low <= value <= high else None
 

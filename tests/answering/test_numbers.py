@@ -314,6 +314,8 @@ def test_a_number_is_read_on_the_scale_that_was_asked_for(
         (Reply("2", score=0.5), Outcome(score=0.5)),
         (Reply("2", score=1.5), Outcome(reason="unparsed")),
         (Reply("2", "error", score=0.5), Outcome(reason="failed")),
+        (Reply("2", "refusal", score=0.5), Outcome(reason="refused")),
+        (Reply("2", "content_filter", score=0.5), Outcome(reason="filtered")),
         (Reply("2", "whatever", score=0.5), Outcome(score=0.5)),
     ],
 )
@@ -328,3 +330,22 @@ def test_a_rating_whose_steps_are_listed_is_their_mean() -> None:
     assert RatingReader(("0", "1", "2", "3", "4"))(said).score == pytest.approx(2 / 4)
     lower = replace(said, logprobs=(Token("2", math.log(0.5), (("2", math.log(0.5)), ("1", math.log(0.5)))),))
     assert RatingReader(("0", "1", "2", "3"))(lower).score == pytest.approx(1.5 / 3)
+
+
+def test_how_many_there_are_of_something_is_no_score() -> None:
+    for text in ("1 text is positive", "The text has 1 positive sentence", "1 review", "It is 1 text"):
+        assert read_number(text) is None
+    assert read_number("0.7 for joy") == 0.7
+
+
+def test_a_number_that_is_only_mentioned_spoils_what_has_no_cue() -> None:
+    assert read_number("Score: 0.7. Blurgh 0.3") == 0.7
+    assert read_number("0.7. Blurgh 0.3") == 0.7
+    assert read_number("I think it is 0.7. Blurgh 0.3") is None
+
+
+def test_a_score_with_unknown_words_before_it_is_not_passed_over_for_another() -> None:
+    assert read_number("Score: 0.3\nImproved score: 0.7") is None
+    assert read_number("Score: 0.7\nImproved score: 0.7") == 0.7
+    assert read_number("Score: 0.3\nImproved score: 0.5\nFinal score: 0.7") == 0.7
+    assert read_number("Score: 0.3\nRevised score: 0.7") == 0.7
