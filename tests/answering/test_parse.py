@@ -639,3 +639,62 @@ def test_another_number_of_two_labels_is_neither() -> None:
     assert read(LabelReader(("story", "day")), "stories") == "story"
     assert read(LabelReader(("story", "day")), "days") == "day"
     assert read(LabelReader(("stories", "days")), "story") == "stories"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "not only Positive",
+            "nothing but Positive",
+            "nothing other than Positive",
+            "none other than Positive",
+        ),
+        *("There is no doubt that it is Positive", "without a doubt Positive", "no question: Positive"),
+        *("It can be classified as Positive", "It can easily be labelled Positive", "It should be Positive"),
+        *("It must be Positive", "The label ought to be Positive", "It has to be Positive"),
+        *("The answer would be Positive", "The label would be Positive", "The sentiment would be Positive"),
+        *("The classification would be Positive", "The category would be Positive", "That would be Positive"),
+        *(
+            "I would say Positive",
+            "We would not hesitate to say Positive",
+            "It'd be Positive",
+            "It'll be Positive",
+        ),
+        *("It's Positive", "Negative. I meant Positive", "Positive as opposed to Negative", "i.e. Positive"),
+    ],
+)
+def test_phrases_that_state_a_label(text: str) -> None:
+    assert read(SENTIMENT, text) == "Positive"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "all but Positive",
+            "anything but Positive",
+            "anything other than Positive",
+            "the opposite of Positive",
+        ),
+        *("rather than Positive", "instead of Positive", "far from Positive", "apart from Positive"),
+        *(
+            "It is about to be Positive",
+            "It was about to be Positive",
+            "given label Positive",
+            "given answer Positive",
+        ),
+        *(
+            "Positive or so",
+            "tal vez Positive",
+            "a lo mejor Positive",
+            "e.g. Positive",
+            "for example, Positive",
+        ),
+        *("for instance Positive", "for example Positive", "e.g. Positive or so"),
+        *("❌ Positive", "✗ Positive", "✘ Positive", "✖ Positive", "🚫 Positive", "☐ Positive", "Positive ✘"),
+        *("[ ] Positive\n[x] Negative", "- [ ] Positive\n- [x] Negative"),
+    ],
+)
+def test_phrases_that_deny_a_label_or_leave_it_open(text: str) -> None:
+    assert read(SENTIMENT, text) == "unparsed"
