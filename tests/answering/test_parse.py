@@ -698,3 +698,25 @@ def test_phrases_that_state_a_label(text: str) -> None:
 )
 def test_phrases_that_deny_a_label_or_leave_it_open(text: str) -> None:
     assert read(SENTIMENT, text) == "unparsed"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Labels:\n- trade\n- EU finance\nArticle 1 is only mentioned in xyz.", {"trade", "EU finance"}),
+        ("Labels:\ntrade\nEU finance\n\nBlurgh Article 1", {"trade", "EU finance"}),
+        ("trade except EU finance", {"trade"}),
+        ("Labels: trade, except Article 1", {"trade"}),
+        ("No violation except of Article 1", {"Article 1"}),
+        ("None apply except Article 1 and trade", {"Article 1", "trade"}),
+    ],
+)
+def test_a_list_below_its_cue_and_what_is_excepted(text: str, expected: set[str]) -> None:
+    assert read(TOPICS, text) == frozenset(expected)
+
+
+def test_a_sentence_goes_on_in_the_next_line() -> None:
+    assert read(SENTIMENT, "The plot blurghs and is\npositive") == "unparsed"
+    assert read(SENTIMENT, "The plot blurghs.\nPositive") == "Positive"
+    assert read(SENTIMENT, "In 2026\nPositive") == "Positive"
+    assert read(SENTIMENT, "The sentiment, i.e. the label is Positive") == "Positive"
