@@ -729,3 +729,8 @@ def test_labels_in_a_clause_of_reasons_are_not_stated() -> None:
     assert read(TOPICS, "trade because of EU finance") == frozenset({"trade"})
     several = "trade, because Article 1 and Article 10 are the topic"
     assert read(TOPICS, several) == frozenset({"trade"})
+
+
+def test_a_sentence_that_begins_with_its_label_is_sure_of_it() -> None:
+    assert read(SENTIMENT, "Positive, it is positive. Blurgh negative.") == "Positive"
+    assert read(SENTIMENT, "It is positive. Blurgh negative.") == "unparsed"

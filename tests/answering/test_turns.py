@@ -15,7 +15,9 @@ READER = LabelReader(("Negative", "Positive"))
 TAGS = (
     *("think", "thinking", "thought", "thoughts", "thought_process", "reason", "reasoning", "reflection"),
     *("analysis", "scratchpad", "internal", "inner_monologue", "cot", "plan", "ant_thinking", "mm:think"),
-    *("seed:think", "longcat_think", "THINK", "explanation"),
+    *("seed:think", "longcat_think", "THINK", "explanation", "deliberation", "rationale", "justification"),
+    *("monologue", "internal_monologue", "chain_of_thought", "scratch_pad", "planning", "reflect", "reasons"),
+    "seed:cot_budget_reflect",
 )
 THOUGHTS = (
     *((f"<{tag}>", f"</{tag}>") for tag in TAGS),
