@@ -330,3 +330,27 @@ def test_no_mean_is_made_up() -> None:
     assert expectation(stepped("4", of_3=0.6), STEPS) is None
     assert expectation(stepped("3", of_3=0.6), (*STEPS, "10")) is None
     assert expectation(reply(Token(" ", -0.1)), STEPS) is None
+
+
+def test_labels_that_a_server_gives_no_chance_are_no_error() -> None:
+    """Some list -9999 for what cannot be said."""
+    names, top = ("A", "B", "C"), (("C", -0.0), ("A", -9999.0), ("B", -5.0))
+    odds = log_odds(reply(Token("C", -0.0, top)), names)
+    assert odds is not None
+    assert together(odds, ("A", "B")) == pytest.approx(-5.0, abs=0.01)
+    assert together({"A": -9999.0, "B": -9999.0}, ("A", "B")) is None
+    assert together({"A": 0.0, "B": 0.0}, ("A", "B")) is None, "one of both for certain"
+    assert together({"A": -9999.0}, ("A",)) == -9999.0
+
+
+def test_a_label_of_a_set_that_is_certain_is_not_the_one_to_doubt() -> None:
+    sure = Token("A", -1.0, (("A", 0.0), ("B", math.log(0.25))))
+    found = set_margin(Reply("A", logprobs=(sure,)), ("A", "B"))
+    assert exactly(found) == pytest.approx(math.log(3))
+    alone = set_margin(Reply("A", logprobs=(Token("A", -1.0, (("A", 0.0),)),)), ("A",))
+    assert exactly(alone) == math.inf
+
+
+@pytest.mark.parametrize("rest", ["s", "s.", "2)", "policies"])
+def test_what_goes_on_like_a_word_ends_no_label(rest: str) -> None:
+    assert margin(traded(-0.5, -1.5, ends_with=rest), "trade", TRADE) is None

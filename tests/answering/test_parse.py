@@ -734,3 +734,9 @@ def test_labels_in_a_clause_of_reasons_are_not_stated() -> None:
 def test_a_sentence_that_begins_with_its_label_is_sure_of_it() -> None:
     assert read(SENTIMENT, "Positive, it is positive. Blurgh negative.") == "Positive"
     assert read(SENTIMENT, "It is positive. Blurgh negative.") == "unparsed"
+
+
+def test_only_a_doubt_about_the_answer_takes_it_back() -> None:
+    assert read(SENTIMENT, "Positive. Or maybe not.") == "unparsed"
+    assert read(SENTIMENT, "Positive. Perhaps the blurgh drags.") == "Positive"
+    assert read(SENTIMENT, "Positive. The blurgh does not drag.") == "Positive"
