@@ -45,6 +45,7 @@ TIMES_AS_LONG, SECONDS_TO_SPARE = 4, 20.0
 OPTIONS = ("-x", "-q", "--tb=no", "-p", "no:cacheprovider", "-p", "no:xdist")
 IMPORTED_BEFORE = ("-W", "ignore::pytest.PytestAssertRewriteWarning")  # by the process that forks
 DESCRIPTION = re.compile(r'description=(?:"[^"]*"|None)')
+SQL = re.compile(r'"(?:SELECT|INSERT|DELETE|ALTER|CREATE|DROP) ')
 STRICT = re.compile(r"strict=True")
 COUNTS = ("mutants", "drawn", "equivalent", "killed", "typed")
 OURS = ("harness", "tests", "tasks", "prompts")
@@ -189,7 +190,9 @@ def _mutant(source: str, changed: str) -> Mutant:
 
 
 def harmless(mutant: Mutant) -> bool:
-    """Whether a mutant is of a description, or drops the assertion that two sequences are as long."""
+    """Whether a mutant is of a description, of the letters of SQL, or drops an assertion of equal lengths."""
+    if SQL.search(mutant.before) and mutant.before.lower() == mutant.after.lower():
+        return True
     loose = {STRICT.sub(other, mutant.before) for other in ("strict=False", "strict=None", "")}
     described = (DESCRIPTION.sub("", lines) for lines in (mutant.before, mutant.after))
     return mutant.after in loose or len(set(described)) == 1

@@ -318,6 +318,12 @@ def test_a_budget_counts_what_is_on_its_way_and_charges_what_came_back() -> None
     assert (budget.spent, budget.sent) == (55.0 + 2 * 119, 3), "what told no tokens is charged at its most"
 
 
+def test_what_was_not_reserved_costs_nothing_where_nothing_came_back() -> None:
+    budget = Budget(cost=1.0, prices=Prices(1e6, 1e6))
+    budget.settle(request(1), None)
+    assert (budget.sent, budget.spent) == (0, 0.0)
+
+
 def test_what_fits_exactly_is_sent() -> None:
     budget = Budget(cost=238.0, prices=Prices(1e6, 1e6))
     assert [budget.reserve(request(number)) is None for number in range(3)] == [True, True, False]

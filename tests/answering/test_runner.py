@@ -219,6 +219,15 @@ def test_replies_that_tell_no_tokens_are_counted_at_their_most(tmp_path: Path) -
         assert (counts.replies, counts.prompt_tokens, counts.completion_tokens) == (2, 0, 0)
 
 
+def test_token_counts_that_cannot_be_true_are_not_passed_on(tmp_path: Path) -> None:
+    async def work(runner: Runner) -> Answer:
+        return (await runner.replies([one("a")]))[one("a").key]
+
+    odd = Reply("x", prompt_tokens=-1, completion_tokens=7, cached_tokens=9)
+    reply = asyncio.run(at_work(Scripted(lambda *_: odd), tmp_path / "c.sqlite", work))
+    assert (reply.text, reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens) == ("x", 0, 0, 0)
+
+
 def test_no_more_is_sent_than_the_budget_has(tmp_path: Path) -> None:
     model, budget = Scripted(echo), Budget(requests=2)
     with pytest.raises(BudgetSpent, match=r"^the budget of 2 requests is used up$"):
