@@ -23,7 +23,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.answering.cache import APPLICATION_ID, MIGRATIONS, ResponseCache, pieces, trouble
+from harness.answering.cache import APPLICATION_ID, BUSY_TRIES, MIGRATIONS, ResponseCache, pieces, trouble
 from harness.answering.rows import decode, encode
 from harness.core import Message, Reply, Request, Token
 from harness.errors import CacheError
@@ -419,6 +419,30 @@ def test_pieces_are_all_in_order_and_fit_into_a_statement(items: list[int]) -> N
     assert len(parts) == -(-len(items) // 500)
 
 
+def test_a_file_that_another_process_holds_is_waited_for(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "c.sqlite"
+
+    async def work(free_it: bool) -> None:
+        async with ResponseCache(path) as cache:
+            await cache._all("PRAGMA busy_timeout = 1")
+            with closing(sqlite3.connect(path, isolation_level=None)) as other:
+                other.execute("BEGIN IMMEDIATE")
+                learns = asyncio.create_task(cache.learn("http://x", {"a": 1}))
+                while free_it and "waiting for it" not in caplog.text:  # noqa: ASYNC110
+                    await asyncio.sleep(0.001)
+                if free_it:
+                    other.execute("COMMIT")
+                await learns
+
+    wait(work(True))
+    caplog.clear()
+    with pytest.raises(CacheError, match="is locked by another process: wait for it"):
+        wait(work(False))
+    assert caplog.text.count("waiting for it") == BUSY_TRIES - 1
+
+
 @pytest.fixture
 def powerless() -> Iterator[Path]:
     """A folder whose files its user may read and not write (as root, by being nobody for a while)."""
@@ -480,6 +504,31 @@ def as_owner(folder: Path, work: Any) -> None:
     folder.chmod(0o555)
     if nobody:
         os.seteuid(65534)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders without a right to write are of POSIX")
+def test_a_log_that_cannot_be_read_is_not_passed_over(powerless: Path) -> None:
+    """What is in the log alone would be missing, and be bought again."""
+    path = powerless / "c.sqlite"
+
+    def copy_while_open() -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            version_1(open_file := Path(folder) / "c.sqlite")
+            with closing(sqlite3.connect(open_file)) as db:
+                db.execute("PRAGMA journal_mode = WAL")
+                db.execute("DELETE FROM replies")
+                db.commit()
+                for name in ("c.sqlite", "c.sqlite-wal"):
+                    shutil.copy(open_file.with_name(name), path.with_name(name))
+
+    as_owner(powerless, copy_while_open)
+
+    async def work() -> None:
+        async with ResponseCache(path):
+            pass
+
+    with pytest.raises(CacheError, match=r"c\.sqlite cannot be opened"):
+        wait(work())
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="folders without a right to write are of POSIX")
