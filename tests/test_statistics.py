@@ -622,3 +622,16 @@ def test_both_rates_must_be_of_the_same_clusters() -> None:
             compare([(1, 2), (1, 2)], [(1, 2)])
     with pytest.raises(ValueError, match=r"^successes and trials must have one entry a cluster$"):
         cluster_bootstrap([1, 2], [3])
+
+
+def test_a_cluster_with_one_of_both_rates_is_tested_too() -> None:
+    """Without repeats of the last two texts, three repeats of one text stand against four of five flips."""
+    first, second = [(0, 1), (2, 2), (2, 2)], [(0, 3), (0, 0), (0, 0)]
+    # What each adds, less the pooled share of a half: its part of 4/5, and of no flip among 3 repeats.
+    added = [-0.5 / 5 + 0.5 * 3 / 3, 1 / 5, 1 / 5]
+    every = [
+        abs(sum(s * x for s, x in zip(signs, added, strict=True))) for signs in product((1, -1), repeat=3)
+    ]
+    expected = sum(value >= sum(added) - 1e-12 for value in every) / 8
+    assert equal_rates(first, second) == expected
+    assert equal_rates(second, first) == expected
