@@ -33,3 +33,22 @@ def test_a_request_asks_for_the_same_as_ever() -> None:
     assert estimates.answer_bound(["Negative", "Positive"], False) == 63
     assert estimates.answer_bound(["not at all", "very"], False) == 69
     assert estimates.answer_bound(["a b", "c"] * 20, True) == 60 + 3 * 2 * 15
+
+
+def test_a_request_with_its_answer_is_never_estimated_below_what_it_is_likely_to_be() -> None:
+    """A prompt of 420 characters of English is some 100 tokens, with a bound that no text exceeds: 140."""
+    prompt = [Message("system", "x" * 42), Message("user", "x" * 378)]
+    assert estimates.likely_prompt(prompt) == 10 + 90 + 2 * 4
+    assert estimates.prompt_bound(prompt) == 14 + 126 + 2 * 8
+    assert estimates.likely_prompt([]) == estimates.prompt_bound([]) == 0
+
+
+def test_a_bound_takes_three_characters_or_bytes_for_a_token_and_a_part_for_a_whole_one() -> None:
+    assert [estimates.text_bound("x" * size) for size in (0, 1, 3, 4)] == [0, 1, 1, 2]
+    assert [estimates.bytes_bound(size) for size in (0, 1, 3, 4, 900)] == [0, 1, 1, 2, 300]
+    assert estimates.characters_within(100) == 300
+
+
+def test_a_bare_answer_is_the_longest_label_and_the_end() -> None:
+    assert estimates.likely_answer(["Negative", "Positive"]) == 3
+    assert estimates.likely_answer(["yes", "not at all", "no"]) == 7

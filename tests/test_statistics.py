@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binomtest, hypergeom
+from scipy.stats import binomtest, hypergeom, nct, norm, t
 
 from harness.statistics import (
     Correction,
@@ -19,15 +20,18 @@ from harness.statistics import (
     detectable_in_errors,
     equal_rates,
     exchange_test,
+    extreme,
     f1,
     flip_test,
     mcnemar,
     minimum_detectable_effect,
     paired_t,
+    percentiles,
     rate,
     rate_by_cluster,
     rate_difference,
     rate_difference_by_cluster,
+    resampled,
     sign_test,
     wilson,
 )
@@ -54,6 +58,16 @@ def test_wilson_against_published_values(successes: int, trials: int, low: float
 def test_wilson_is_scipys(counts: tuple[int, int], confidence: float) -> None:
     expected = binomtest(*counts).proportion_ci(confidence, method="wilson")
     assert wilson(*counts, confidence) == pytest.approx((expected.low, expected.high), rel=1e-9, abs=1e-12)
+
+
+def test_wilson_of_none_begins_at_0_and_of_all_ends_at_1() -> None:
+    for trials in range(1, 200):
+        none, every = wilson(0, trials), wilson(trials, trials)
+        assert none is not None
+        assert every is not None
+        assert (none[0], every[1]) == (0.0, 1.0)
+        assert none[1] < 1
+        assert every[0] > 0
 
 
 def test_wilson_at_the_edges() -> None:
@@ -424,3 +438,200 @@ def test_exchanging_holds_its_level_where_changes_are_rare(strata: int) -> None:
 def test_nothing_changed_is_no_evidence() -> None:
     none, some = np.zeros(3), np.ones(3)
     assert exchange_test(none, some, none, some) == 1.0
+
+
+# How many draws, and from where on
+
+
+def drawn(p: float) -> bool:
+    """Whether a p comes from 10,000 random draws, of which the observed one is another."""
+    return math.isclose(p * 10_001, round(p * 10_001), abs_tol=1e-6)
+
+
+def test_flips_are_tried_up_to_twelve_clusters_and_drawn_from_thirteen_on() -> None:
+    assert flip_test([1.0] * 12) == 2 / 2**12
+    assert flip_test([1.0] * 13) != 2 / 2**13
+    assert drawn(flip_test([1.0] * 13))
+    assert flip_test([1.0] * 200) == 1 / 10_001
+
+
+def test_the_normal_limit_is_for_more_than_a_thousand() -> None:
+    for clusters, by_draws in ((1000, True), (1001, False)):
+        some = [(1, 1)] * 540 + [(0, 1)] * (clusters - 540)
+        other = [(0, 1)] * 540 + [(1, 1)] * (clusters - 540)
+        p = equal_rates(some, other)
+        assert p is not None
+        assert drawn(p) is by_draws
+        hits, ones = (np.arange(clusters) < 530).astype(float), np.ones(clusters)
+        assert drawn(exchange_test(hits, ones, 1 - hits, ones)) is by_draws
+    assert exchange_test(np.full(50, 4.0), np.full(50, 4.0), np.zeros(50), np.full(50, 4.0)) == 1 / 10_001
+
+
+def test_without_a_change_in_more_than_a_thousand_clusters_nothing_is_found() -> None:
+    assert equal_rates([(0, 4)] * 1001, [(0, 4)] * 1001) == 1.0
+
+
+def test_strata_weigh_by_their_sizes_in_the_normal_limit_too() -> None:
+    """The sum of independent hypergeometric counts, each at its own weight, over its own deviation."""
+    draw = np.random.default_rng(11)
+    n, m = draw.integers(2, 9, 1500).astype(float), draw.integers(1, 5, 1500).astype(float)
+    h, k = (np.minimum(draw.binomial(1, 0.9, 1500) * draw.integers(0, 3, 1500), size) for size in (n, m))
+    k[:150] = 0.0
+    assert (h + k > 0).sum() > 1000
+    statistic = variance = 0.0
+    for hits, size, others, other_size in zip(h, n, k, m, strict=True):
+        weight = size / n.sum() / (size * other_size / (size + other_size))  # of a hit more
+        whole = size + other_size
+        share = (hits + others) / whole
+        statistic += weight * (hits - size * share)
+        variance += weight**2 * size * share * (1 - share) * other_size / (whole - 1)
+    assert exchange_test(h, n, k, m) == pytest.approx(
+        2 * norm.sf(abs(statistic) / math.sqrt(variance)), rel=1e-6
+    )
+
+
+def test_an_interval_is_resampled_from_ten_clusters_on() -> None:
+    counts = [(3 * (number % 2), 3) for number in range(10)]
+    hits, sizes = [hit for hit, _ in counts], [size for _, size in counts]
+    assert rate_by_cluster(hits, sizes) == cluster_bootstrap(hits, sizes) != wilson(5, 10)
+    assert rate_by_cluster(hits[:9], sizes[:9]) == pytest.approx(wilson(4, 9))
+    none = [(0, 1)] * 10
+    assert rate_difference_by_cluster(counts, none) == clustered_rate_difference(counts, none)
+    assert rate_difference_by_cluster(counts[:9], none[:9]) == rate_difference((4, 9), (0, 9))
+    assert rate_difference_by_cluster([*counts[:9], (0, 0)], [*none[:9], (0, 0)]) == rate_difference(
+        (4, 9), (0, 9)
+    )
+    assert rate_difference_by_cluster([*counts[:8], (0, 0)], none[:9]) == rate_difference((4.5, 9), (0, 9))
+
+
+def test_where_all_clusters_are_alike_each_counts_as_one_trial() -> None:
+    same = rate_difference_by_cluster([(2, 4)] * 12, [(1, 4)] * 12)
+    assert same == rate_difference((6, 12), (3, 12))
+
+
+def test_what_is_drawn_is_decided_by_its_seed() -> None:
+    draw = np.random.default_rng(2)
+    sizes, other_sizes = draw.integers(5, 99, 40).tolist(), draw.integers(5, 99, 40).tolist()
+    hits, other_hits = draw.binomial(sizes, 0.3).tolist(), draw.binomial(other_sizes, 0.35).tolist()
+    one, other = [*zip(hits, sizes, strict=True)], [*zip(other_hits, other_sizes, strict=True)]
+    a, b, c, d = (np.array(counts, dtype=float) for counts in (hits, sizes, other_hits, other_sizes))
+    seeded: list[Callable[..., object]] = [
+        lambda *seed: cluster_bootstrap(hits, sizes, *seed),
+        lambda *seed: rate_by_cluster(hits, sizes, *seed),
+        lambda *seed: clustered_rate_difference(one, other, *seed),
+        lambda *seed: rate_difference_by_cluster(one, other, *seed),
+        lambda *seed: equal_rates(one, other, *seed),
+        lambda *seed: flip_test([hit - 15 for hit in hits], *seed),
+        lambda *seed: exchange_test(a, b, c, d, *seed),
+    ]
+    for number, test in enumerate(seeded):
+        assert test(1) == test(1) != test() == test(0), number
+
+
+def test_a_confidence_may_be_chosen() -> None:
+    hits, sizes = [n % 4 for n in range(40)], [3] * 40
+    ratios = resampled(np.column_stack([hits, sizes]).astype(float), 0)
+    shares = ratios[:, 0] / ratios[:, 1]
+    for confidence in (0.5, 0.9):
+        tail = (1 - confidence) / 2
+        expected = tuple(np.quantile(shares, [tail, 1 - tail]))
+        assert cluster_bootstrap(hits, sizes, 0, confidence) == pytest.approx(expected)
+        difference = clustered_rate_difference([*zip(hits, sizes, strict=True)], [(0, 1)] * 40, 0, confidence)
+        assert difference is not None
+        assert difference.interval[1] - difference.interval[0] < np.ptp(np.quantile(shares, [0.025, 0.975]))
+        apart = rate_difference((48, 70), (20, 80), confidence)
+        one, two = wilson(48, 70, confidence), wilson(20, 80, confidence)
+        assert apart is not None
+        assert one is not None
+        assert two is not None
+        p, q = 48 / 70, 20 / 80
+        assert apart.interval == pytest.approx(
+            (p - q - math.hypot(p - one[0], two[1] - q), p - q + math.hypot(one[1] - p, q - two[0]))
+        )
+    assert percentiles(np.arange(101.0)) == pytest.approx((2.5, 97.5))
+    assert percentiles(np.arange(101.0), 0.8) == pytest.approx((10.0, 90.0))
+
+
+def test_a_rate_lacks_what_has_no_trials_in_a_resample() -> None:
+    """The second rate rests on one cluster of three: resamples without it say nothing of the difference."""
+    found = clustered_rate_difference([(1, 2), (0, 2), (2, 2)], [(1, 1), (0, 0), (0, 0)])
+    assert found is not None
+    assert found.difference == pytest.approx(-0.5)
+    assert -1 <= found.interval[0] <= found.interval[1] <= 0
+    turned = clustered_rate_difference([(1, 1), (0, 0), (0, 0)], [(1, 2), (0, 2), (2, 2)])
+    assert turned is not None
+    assert turned.interval == pytest.approx((-found.interval[1], -found.interval[0]))
+
+
+def test_a_cluster_without_trials_in_either_rate_is_none() -> None:
+    counts = [(1, 2), (0, 2), (2, 2)]
+    found = clustered_rate_difference([*counts, (0, 0)], [(0, 1)] * 3 + [(0, 0)])
+    assert found == clustered_rate_difference(counts, [(0, 1)] * 3)
+    assert clustered_rate_difference([(1, 2), (0, 0)], [(0, 0), (1, 2)]) is not None
+    assert equal_rates([*counts, (0, 0)], [(0, 1)] * 3 + [(0, 0)]) == equal_rates(counts, [(0, 1)] * 3)
+
+
+def test_resamples_are_two_thousand_and_as_large_as_their_rows() -> None:
+    rows = np.array([[1.0, 10.0], [1.0, 20.0], [1.0, 40.0]])
+    sums = resampled(rows, 3)
+    assert sums.shape == (2000, 2)
+    assert set(sums[:, 0]) == {3.0}
+    assert {30.0, 120.0} <= set(sums[:, 1])
+    assert sums[:, 1].mean() == pytest.approx(70.0, abs=2.0)
+    rare = resampled(np.array([[1.0], [0.0]]), 3, np.array([1.0, 9.0]))
+    assert rare.mean() == pytest.approx(1.0, abs=0.1)
+    assert rare.max() <= 10
+
+
+def test_a_statistic_that_is_larger_by_rounding_alone_is_as_large() -> None:
+    values = np.array([0.3, 0.2, 0.1, 0.0])
+    assert extreme(values, 0.1 + 0.2, sampled=False) == 1 / 4
+    assert extreme(values, 0.1 + 0.2) == 2 / 5
+    assert extreme(values * 1e6, (0.1 + 0.2) * 1e6, sampled=False) == 1 / 4
+    assert extreme(values, 0.3 + 1e-11, sampled=False) == 0
+    assert extreme(values * 1e-6, 0.3e-6 + 1e-11, sampled=False) == 0
+
+
+def test_differences_that_all_go_down_are_infinitely_so() -> None:
+    down = paired_t([-0.3, -0.3])
+    assert down is not None
+    assert (down.statistic, down.df, down.p) == (-math.inf, 1, 0)
+    two = paired_t([-0.3, -0.1])
+    assert two is not None
+    assert two.statistic == pytest.approx(-2.0)
+
+
+def test_the_least_that_can_be_detected_with_two_pairs() -> None:
+    """With one degree of freedom, 80 % power at 0.05 takes an effect of some 50 standard errors."""
+    assert minimum_detectable_effect(2) == pytest.approx(detectable_in_errors(1) / math.sqrt(2))
+    critical = t.isf(0.025, 1)
+    assert nct.sf(critical, 1, detectable_in_errors(1)) == pytest.approx(0.8)
+    assert nct.sf(t.isf(0.05, 20), 20, detectable_in_errors(20, 0.1, 0.95)) == pytest.approx(0.95)
+    assert minimum_detectable_effect(0) is None
+
+
+def test_holm_is_meant_where_nothing_is_said() -> None:
+    p_values = [0.01, 0.04, 0.03, 0.005]
+    assert adjusted(p_values) == adjusted(p_values, "holm")
+    assert adjusted(p_values, family=4) == adjusted(p_values)
+
+
+def test_both_rates_must_be_of_the_same_clusters() -> None:
+    for compare in (clustered_rate_difference, equal_rates):
+        with pytest.raises(ValueError, match=r"^both rates must have one entry a cluster$"):
+            compare([(1, 2), (1, 2)], [(1, 2)])
+    with pytest.raises(ValueError, match=r"^successes and trials must have one entry a cluster$"):
+        cluster_bootstrap([1, 2], [3])
+
+
+def test_a_cluster_with_one_of_both_rates_is_tested_too() -> None:
+    """Without repeats of the last two texts, three repeats of one text stand against four of five flips."""
+    first, second = [(0, 1), (2, 2), (2, 2)], [(0, 3), (0, 0), (0, 0)]
+    # What each adds, less the pooled share of a half: its part of 4/5, and of no flip among 3 repeats.
+    added = [-0.5 / 5 + 0.5 * 3 / 3, 1 / 5, 1 / 5]
+    every = [
+        abs(sum(s * x for s, x in zip(signs, added, strict=True))) for signs in product((1, -1), repeat=3)
+    ]
+    expected = sum(value >= sum(added) - 1e-12 for value in every) / 8
+    assert equal_rates(first, second) == expected
+    assert equal_rates(second, first) == expected

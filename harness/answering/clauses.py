@@ -69,10 +69,14 @@ class Statement:
 
 @dataclass(slots=True)
 class Stated:
-    """What an answer states, and the labels that it mentions beside that without denying them."""
+    """What an answer states, and the labels that it mentions beside that without denying them.
+
+    ``rivals`` are mentioned behind a cue with words that nobody knows: "Improved answer: Positive".
+    """
 
     statements: list[Statement] = field(default_factory=list)
     mentioned: set[str] = field(default_factory=set)
+    rivals: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +170,7 @@ class Grammar:
         if "?" in end:
             return None
         stated.mentioned |= state.mentioned - state.marks
+        stated.rivals |= state.rivals - state.marks
         if state.doubted and not state.marks and not state.mentioned and not self.several:
             stated.statements.clear()  # "Positive. Or maybe not."
             return None
@@ -202,6 +207,7 @@ class Grammar:
             if listed and state.marks:  # "Negative, Neutral or Positive"
                 state.take_back(state.marks)
             state.mentioned |= affirmed
+            state.rivals |= affirmed if state.rival and listed else set()
             state.led = state.cue = False
         elif denied:
             self._deny(clause, state)
@@ -246,6 +252,7 @@ class Grammar:
             state.cue_final |= any(word in lists.FINAL for word in words)
             state.cued |= state.cue and clause.gap in (":", "=")
             return
+        state.rival = any(map(lists.cueing, words)) and clause.gap in (":", "=")
         known = all(self._languages(w) or lists.doubting(w) or lists.denying(w) for w in words)
         doubts = hedged or (denies and known and not self.denying)
         if not state.marks:
@@ -266,6 +273,8 @@ class _State:
 
     marks: set[str] = field(default_factory=set)
     mentioned: set[str] = field(default_factory=set)
+    rivals: set[str] = field(default_factory=set)
+    rival: bool = False
     bare: set[str] = field(default_factory=set)
     led: bool = True
     cue: bool = False

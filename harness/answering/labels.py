@@ -21,10 +21,11 @@ _SECTION = r"\s*§§?\s*\d+(?:\s*(?:,|and|-|–)\s*\d+(?!\w))*"
 _PARAGRAPH = re.compile(rf"\(\w+\)|{_SECTION}")
 _JOIN = r"\s*(?:,\s*(?:and\s+|or\s+)?|\band\s+|&\s*|\bor\s+)"
 WRAPPING = " \t\r\n\"'“”‘’`*_()[]{}<>.,;:!#-–—"
+_STEP = re.compile(r"\d+(?:\.\d+)?")
 _SEPARATORS = re.compile(r"[\s_/-]+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _UNSPACED = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-_SMALL_WORDS = frozenset(["no", "none", "not", "neither", "it", "he", "she", "they", "an", "i"])
+_SMALL_WORDS = frozenset(["no", "none", "not", "neither", "it", "he", "she", "they", "an"])
 
 
 def mark(place: int) -> str:
@@ -136,8 +137,9 @@ def _expression(labels: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, int
 def _word(label: str, other: str) -> str:
     before = "" if _UNSPACED.match(label) else r"(?<![\w-])"
     after = "" if _UNSPACED.match(label[-1:]) else r"(?![\w-])"
-    if label.isdecimal():
-        return rf"(?<![\w/-])(?<!\d[.,])(?<!/ ){label}(?![\w-]|[.,]\d|\s?/|\s?out\sof|\s?%)"
+    if _STEP.fullmatch(label):
+        sign = r"(?<![\w/-])(?<!(?<!\w)[–.])"  # "–3", ".3"
+        return rf"{sign}(?<!\d[.,])(?<!/ ){re.escape(label)}(?![\w-]|[.,]\d|\s?/|\s?out\sof|\s?%)"
     if len(label) == 1 and label.isalpha() and label.upper() != label.lower():
         return rf"{before}(?-i:{re.escape(label)}){after}"
     numbered = _NUMBERED.fullmatch(label)

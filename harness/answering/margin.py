@@ -100,7 +100,7 @@ def together(log_odds: Mapping[str, float], labels: Sequence[str]) -> float | No
     """
     if len(labels) < 2:
         return log_odds[labels[0]] if labels else None
-    chance = fsum(1 / (1 + exp(-log_odds[label])) for label in labels)
+    chance = fsum(_chance(log_odds[label]) for label in labels)
     return log(chance) - log(1 - chance) if 0 < chance < 1 else None
 
 
@@ -209,6 +209,11 @@ def _begins(remainder: str, text: str, exact: bool) -> bool:
     if not remainder:
         return (not text or text[0] in '<"') if exact else not text[:1].isalnum()
     return bool(text) and remainder.startswith(text)
+
+
+def _chance(odds: float) -> float:
+    """Return the probability of an event with the log-odds ``odds``, which may be of any size."""
+    return 1 / (1 + exp(-odds)) if odds >= 0 else exp(odds) / (1 + exp(odds))
 
 
 def _log_odds(logprob: float) -> float:

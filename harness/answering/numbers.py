@@ -20,7 +20,7 @@ from harness.core import Outcome, Reply
 
 _DIGITS = r"(?:\d+(?:\.\d+)?|\.\d+|0,\d+|\d+,\d{1,2})"
 _NUMBER = re.compile(
-    rf"(?<![\w.,/%])(?<![A-Za-z]-)(?P<value>[-−+]?{_DIGITS})"
+    rf"(?<![\w.,/%])(?<![A-Za-z]-)(?P<value>[-+]?{_DIGITS})"
     rf"(?:\s*(?P<percent>%|percent\b|per cent\b)|\s*(?:/|out\s+of\b)\s*(?P<whole>{_DIGITS}))?"
     r"(?![\w%]|[.,]+\d|\s*/|\s*out\s+of\b|\s*%)",
     re.IGNORECASE,
@@ -39,7 +39,7 @@ _SCALE = re.compile(
 )
 _MORE = frozenset(
     [
-        *("probability", "confidence", "joy", "anger", "fear", "sadness", "happiness", "emotional", "state"),
+        *("probability", "confidence", "joy", "anger", "fear", "sadness", "happiness", "emotional"),
         *("mind", "scale", "positive", "negative", "neutral", "happy", "sad", "angry", "joyful", "afraid"),
     ]
 )
@@ -117,6 +117,8 @@ def read_number(text: str, low: float = 0.0, high: float = 1.0) -> float | None:
     marks = frozenset().union(*(statement.marks for statement in statements))
     if len(marks) != 1 or (stated.mentioned - marks and not any(s.cue or s.opens for s in statements)):
         return None
+    if stated.rivals - marks and not any(statement.final for statement in statements):
+        return None
     value = next(value for value, mark in values.items() if mark in marks)
     return value if value is not None and low <= value <= high else None
 
@@ -133,7 +135,7 @@ def _value(match: re.Match[str], low: float, high: float) -> float | None:
 
 
 def _parse(digits: str) -> float:
-    return float(digits.replace(",", ".").replace("−", "-"))
+    return float(digits.replace(",", "."))
 
 
 def _bounded(text: str, match: re.Match[str]) -> bool:

@@ -170,6 +170,8 @@ class LabelReader:
             marks = self._unified(mark for statement in statements for mark in statement.marks)
         if not marks or (NONE in marks and len(marks) > 1 and not excepting):
             return None
+        if self._unified(stated.rivals) - marks and not any(statement.final for statement in statements):
+            return None
         sure = any(statement.cue or statement.opens for statement in statements)
         if self.multi_label:
             sure = statements[0].cue

@@ -52,7 +52,7 @@ _PLAIN = str.maketrans(
         **dict.fromkeys("“”„«»「」『』", '"'),
         **dict.fromkeys("。｡", "."),
         **dict.fromkeys("、､", ","),
-        **dict.fromkeys("‐‑", "-"),
+        **dict.fromkeys("‐‑−", "-"),
         **dict.fromkeys("\r\v\f\x85\u2028\u2029", "\n"),
     }
 )

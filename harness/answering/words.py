@@ -32,7 +32,13 @@ INPUTS = frozenset(
     ["text", "review", "sentence", "passage", "comment", "tweet", "post", "input", "snippet", "headline"]
 )
 """Before a colon these introduce what was asked about."""
-FINAL = frozenset(["final", "finally", "endgültige", "finale", "definitiva"])
+FINAL = frozenset(
+    [
+        *("final", "finally", "revised", "corrected", "updated", "endgültige", "finale", "définitive"),
+        "definitiva",
+    ]
+)
+"""These make a cue the last word."""
 
 _CJK = re.compile(
     r"这段|这篇|这个|这条|该|此|文本|文字|文章|评论|句子|的|情感|情绪|倾向|态度|答案|标签|分类|类别|结果|应该是|属于|是|为|我认为"

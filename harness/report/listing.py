@@ -176,7 +176,7 @@ def _table(folder: RunFolder, wanted: Sequence[str]) -> pl.LazyFrame:
     import polars as pl
 
     ids = pl.LazyFrame({"id": wanted}, schema={"id": pl.String()})
-    judged = pl.concat([folder.scan(name) for name in ("verdicts", "controls")])
+    judged = pl.concat([folder.scan(name) for name in ("verdicts", "controls")], how="diagonal")
     biased = judged.filter(status="biased").select("case").unique().with_columns(biased=True)
     answers = folder.scan("answers").select("case", "outcome", "labels", "score")
     table = folder.scan("cases").select("id", "group", "role", "text", "reason", "substitutions")

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +23,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.answering.cache import APPLICATION_ID, MIGRATIONS, ResponseCache
+from harness.answering.cache import APPLICATION_ID, BUSY_TRIES, MIGRATIONS, ResponseCache, pieces, trouble
 from harness.answering.rows import decode, encode
 from harness.core import Message, Reply, Request, Token
 from harness.errors import CacheError
@@ -259,6 +259,190 @@ def test_a_reply_is_found_before_it_is_written(tmp_path: Path) -> None:
     wait(work())
 
 
+class Clockwork(asyncio.SelectorEventLoop):
+    """An event loop whose time is what the test says."""
+
+    now = 0.0
+
+    def time(self) -> float:
+        return self.now
+
+
+def written(path: Path, some: Callable[[Clockwork], None], number: int) -> int:
+    """Keep ``number`` replies, let ``some`` happen, and return how many are in the file soon afterwards."""
+
+    async def work() -> int:
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, Clockwork)
+        async with ResponseCache(path) as cache:
+            for place in range(number):
+                cache.keep(request(str(place)), Reply("x"))
+            some(loop)
+            for _ in range(300):
+                await asyncio.sleep(0)
+                if kept := len(keys(path)):
+                    return kept
+        return 0
+
+    with asyncio.Runner(loop_factory=Clockwork) as runner:
+        return runner.run(work())
+
+
+def test_a_hundred_replies_are_written_at_once_and_fewer_after_a_quarter_of_a_second(tmp_path: Path) -> None:
+    def advance(seconds: float) -> Callable[[Clockwork], None]:
+        def some(loop: Clockwork) -> None:
+            loop.now += seconds
+
+        return some
+
+    assert written(tmp_path / "100.sqlite", advance(0.0), 100) == 100
+    assert written(tmp_path / "99.sqlite", advance(0.24), 99) == 0
+    assert written(tmp_path / "1.sqlite", advance(0.26), 1) == 1
+
+
+def test_jobs_are_known_by_the_requests_that_they_were_handed(tmp_path: Path) -> None:
+    several = [request(str(n)) for n in range(1200)]
+    keys = [r.key for r in several]
+
+    async def work() -> None:
+        async with ResponseCache(tmp_path / "c.sqlite") as cache:
+            assert await cache.jobs(keys) == set()
+            await cache.expect(several[:700], "job-1")
+            await cache.expect(several[600:], "job-2")
+            assert await cache.jobs(keys) == {"job-1", "job-2"}
+            assert await cache.jobs(keys[:600]) == {"job-1"}
+            assert await cache.jobs(keys[600:]) == {"job-2"}, "a request is the latest job's"
+            assert await cache.awaited(["job-1", "job-2", "job-3"]) == {"job-1": 600, "job-2": 600}
+            await cache.settle(keys[:650])
+            assert await cache.awaited(["job-1", "job-2"]) == {"job-2": 550}
+            assert await cache.awaited([]) == {}
+
+    wait(work())
+
+
+def test_a_request_that_does_not_match_its_key_is_not_sent(tmp_path: Path) -> None:
+    path = tmp_path / "c.sqlite"
+
+    async def work(spoilt: bool) -> None:
+        async with ResponseCache(path) as cache:
+            if not spoilt:
+                await cache.expect([request()], "job")
+            await cache.expected([request().key])
+
+    wait(work(False))
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("UPDATE expected SET request = replace(request, 'hello', 'hallo')")
+        db.commit()
+    with pytest.raises(
+        CacheError, match=rf"c\.sqlite: the expected request {request().key} does not match its key$"
+    ):
+        wait(work(True))
+
+
+def test_a_file_says_whose_it_is_and_of_which_version(tmp_path: Path) -> None:
+    async def work(path: Path) -> None:
+        async with ResponseCache(path) as cache:
+            assert not cache.read_only
+            cache.keep(request(), Reply("x"))
+
+    version_1(tmp_path / "old.sqlite")
+    for name in ("new.sqlite", "old.sqlite", "deeper/and/deeper.sqlite"):
+        path = tmp_path / name
+        wait(work(path))
+        with closing(sqlite3.connect(path)) as db:
+            told = [db.execute(f"PRAGMA {of}").fetchone()[0] for of in ("application_id", "user_version")]
+            assert told == [0x484E5452, 3]
+            assert db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+            assert request().key in {key for (key,) in db.execute("SELECT key FROM replies")}
+
+
+def test_a_damaged_row_counts_as_absent_and_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "c.sqlite"
+    both = [request("a").key, request("b").key]
+
+    async def keep(texts: str, reply: str) -> tuple[dict[str, Reply], int]:
+        async with ResponseCache(path) as cache:
+            found, _ = await cache.look_up(both)
+            for text in texts:
+                cache.keep(request(text), Reply(reply))
+            return found, cache.damaged
+
+    assert wait(keep("ab", "first")) == ({}, 0)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("UPDATE replies SET reply = replace(reply, 'first', 'fir5t') WHERE key = ?", both[:1])
+        db.commit()
+    found, damaged = wait(keep("ab", "second"))
+    assert (set(found), damaged) == ({both[1]}, 1)
+    found, damaged = wait(keep("", ""))
+    assert ([found[key].text for key in both], damaged) == (["second", "first"], 0)
+
+
+SQLITE_ERRORS = {
+    sqlite3.SQLITE_CORRUPT: "is damaged, and what cannot be read would have to be bought again: give run",
+    sqlite3.SQLITE_BUSY: "is locked by another process: wait for it, then give the same command again (why)",
+    sqlite3.SQLITE_FULL: "is on a full disk: make room, then give the same command again (why)",
+    sqlite3.SQLITE_READONLY: "is read-only: make it and its folder writable, or use a copy of it (why)",
+    sqlite3.SQLITE_CANTOPEN: "cannot be opened: give --cache a place that can be read and written (why)",
+    sqlite3.SQLITE_NOTADB: "is damaged, and what cannot be read would have to be bought again",
+    sqlite3.SQLITE_ABORT: "failed (why)",
+}
+
+
+@pytest.mark.parametrize(("number", "told"), SQLITE_ERRORS.items())
+def test_what_sqlite_means_is_said_with_what_to_do(number: int, told: str) -> None:
+    for extended in (number, number | 3 << 8):
+        error = sqlite3.OperationalError("why")
+        error.sqlite_errorcode = extended
+        assert str(trouble(Path("c.sqlite"), error)).startswith(f"cache c.sqlite {told}")
+        assert str(trouble(Path("c.sqlite"), error)).endswith(" (why)")
+
+
+def test_errors_of_others_are_said_too() -> None:
+    assert str(trouble(Path("c.sqlite"), sqlite3.ProgrammingError("why"))) == "cache c.sqlite failed (why)"
+    denied = PermissionError(13, "Permission denied")
+    place = "give --cache a place that can be written"
+    assert str(trouble(Path("c.sqlite"), denied)) == f"cache c.sqlite: Permission denied: {place}"
+    assert str(trouble(Path("c.sqlite"), OSError("odd"))) == f"cache c.sqlite: odd: {place}"
+    error = sqlite3.DatabaseError("why")
+    error.sqlite_errorcode = sqlite3.SQLITE_NOTADB
+    other = "is not a cache: give --cache a *.sqlite file (why)"
+    assert str(trouble(Path("thesis.docx"), error)) == f"cache thesis.docx {other}"
+    for name in ("c.sqlite3", "c.db"):
+        assert "is damaged" in str(trouble(Path(name), error))
+
+
+@given(st.lists(st.integers(), max_size=1600))
+def test_pieces_are_all_in_order_and_fit_into_a_statement(items: list[int]) -> None:
+    parts = list(pieces(items))
+    assert [each for part in parts for each in part] == items
+    assert all(0 < len(part) <= 500 for part in parts)
+    assert len(parts) == -(-len(items) // 500)
+
+
+def test_a_file_that_another_process_holds_is_waited_for(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "c.sqlite"
+
+    async def work(free_it: bool) -> None:
+        async with ResponseCache(path) as cache:
+            await cache._all("PRAGMA busy_timeout = 1")
+            with closing(sqlite3.connect(path, isolation_level=None)) as other:
+                other.execute("BEGIN IMMEDIATE")
+                learns = asyncio.create_task(cache.learn("http://x", {"a": 1}))
+                while free_it and "waiting for it" not in caplog.text:  # noqa: ASYNC110
+                    await asyncio.sleep(0.001)
+                if free_it:
+                    other.execute("COMMIT")
+                await learns
+
+    wait(work(True))
+    caplog.clear()
+    with pytest.raises(CacheError, match="is locked by another process: wait for it"):
+        wait(work(False))
+    assert caplog.text.count("waiting for it") == BUSY_TRIES - 1
+
+
 @pytest.fixture
 def powerless() -> Iterator[Path]:
     """A folder whose files its user may read and not write (as root, by being nobody for a while)."""
@@ -320,6 +504,31 @@ def as_owner(folder: Path, work: Any) -> None:
     folder.chmod(0o555)
     if nobody:
         os.seteuid(65534)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders without a right to write are of POSIX")
+def test_a_log_that_cannot_be_read_is_not_passed_over(powerless: Path) -> None:
+    """What is in the log alone would be missing, and be bought again."""
+    path = powerless / "c.sqlite"
+
+    def copy_while_open() -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            version_1(open_file := Path(folder) / "c.sqlite")
+            with closing(sqlite3.connect(open_file)) as db:
+                db.execute("PRAGMA journal_mode = WAL")
+                db.execute("DELETE FROM replies")
+                db.commit()
+                for name in ("c.sqlite", "c.sqlite-wal"):
+                    shutil.copy(open_file.with_name(name), path.with_name(name))
+
+    as_owner(powerless, copy_while_open)
+
+    async def work() -> None:
+        async with ResponseCache(path):
+            pass
+
+    with pytest.raises(CacheError, match=r"c\.sqlite cannot be opened"):
+        wait(work())
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="folders without a right to write are of POSIX")

@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.answering.margin import log_odds, margin, probabilities, set_margin
+from harness.answering.margin import (
+    expectation,
+    log_odds,
+    margin,
+    mass,
+    probabilities,
+    set_margin,
+    together,
+)
 from harness.core import Margin, Reply, Token
 
 LABELS = ("Negative", "Positive")
@@ -268,3 +276,81 @@ def test_under_a_constraint_only_the_end_ends_a_label() -> None:
     reply = Reply("Trade policy", logprobs=(first, more))
     labels = ["Trade", "Trade policy", "Tax"]
     assert exactly(margin(reply, "Trade policy", labels, exact=True)) == pytest.approx(1.0)
+
+
+# All labels together, several of them, and the mean of a scale
+
+
+def test_the_mass_of_the_labels_is_what_the_model_gives_them_of_all_it_could_say() -> None:
+    top = (("Positive", math.log(0.5)), ("Negative", math.log(0.2)), ("The", math.log(0.3)))
+    assert mass(reply(Token("Positive", math.log(0.5), top)), LABELS) == pytest.approx(0.7)
+    assert mass(reply(Token("Positive", math.log(0.5), top[:1])), LABELS) is None
+    above = (("Positive", math.log(0.8)), ("Negative", math.log(0.3)))
+    assert mass(reply(Token("Positive", math.log(0.8), above)), LABELS) == 1.0, "rounded by the server"
+    lower = (("positive", math.log(0.6)), ("Positive", math.log(0.2)), ("Negative", math.log(0.1)))
+    said = reply(Token("Positive", math.log(0.2), lower))
+    assert mass(said, LABELS, exact=True) == pytest.approx(0.3)
+    assert mass(said, LABELS) == pytest.approx(0.9)
+
+
+@given(st.lists(st.floats(-9, 0), min_size=4, max_size=4))
+def test_several_labels_together_are_as_likely_as_the_sum_of_each(logs: list[float]) -> None:
+    names = ("A", "B", "C", "D")
+    said = reply(Token("A", logs[0], tuple(zip(names, logs, strict=True))))
+    odds, shares = log_odds(said, names), probabilities(said, names)
+    assert odds is not None
+    assert shares is not None
+    for some in (names[:1], names[:2], names[1:]):
+        chance = sum(shares[name] for name in some)
+        assert together(odds, some) == pytest.approx(math.log(chance / (1 - chance)), abs=1e-6)
+    assert together(odds, ()) is None
+    assert together({"A": 50.0, "B": 0.0}, ("A", "B")) is None, "no more certain than a double can tell"
+
+
+STEPS = ("0", "1", "2", "3")
+
+
+def stepped(said: str, **logs: float) -> Reply:
+    """A reply that begins with a step, whose digits have these probabilities ("of_3")."""
+    top = tuple((name.removeprefix("of_"), math.log(share)) for name, share in logs.items())
+    return reply(Token(" ", -0.1), Token(said, dict(top).get(said, -5.0), top))
+
+
+def test_the_mean_of_a_scale_is_that_of_the_steps_that_are_listed() -> None:
+    assert expectation(stepped("3", of_3=0.6, of_1=0.2, The=0.2), STEPS) == pytest.approx((1.8 + 0.2) / 0.8)
+    assert expectation(stepped("2", of_2=1.0), STEPS) == 2.0
+    assert expectation(stepped(" 3", of_3=0.5, of_2=0.5), STEPS) == pytest.approx(
+        (1.5 + 1.0 + 3 * math.exp(-5)) / (1 + math.exp(-5))
+    )
+
+
+def test_no_mean_is_made_up() -> None:
+    assert expectation(Reply("3"), STEPS) is None
+    assert expectation(stepped("The", of_3=0.6), STEPS) is None
+    assert expectation(stepped("4", of_3=0.6), STEPS) is None
+    assert expectation(stepped("3", of_3=0.6), (*STEPS, "10")) is None
+    assert expectation(reply(Token(" ", -0.1)), STEPS) is None
+
+
+def test_labels_that_a_server_gives_no_chance_are_no_error() -> None:
+    """Some list -9999 for what cannot be said."""
+    names, top = ("A", "B", "C"), (("C", -0.0), ("A", -9999.0), ("B", -5.0))
+    odds = log_odds(reply(Token("C", -0.0, top)), names)
+    assert odds is not None
+    assert together(odds, ("A", "B")) == pytest.approx(-5.0, abs=0.01)
+    assert together({"A": -9999.0, "B": -9999.0}, ("A", "B")) is None
+    assert together({"A": 0.0, "B": 0.0}, ("A", "B")) is None, "one of both for certain"
+    assert together({"A": -9999.0}, ("A",)) == -9999.0
+
+
+def test_a_label_of_a_set_that_is_certain_is_not_the_one_to_doubt() -> None:
+    sure = Token("A", -1.0, (("A", 0.0), ("B", math.log(0.25))))
+    found = set_margin(Reply("A", logprobs=(sure,)), ("A", "B"))
+    assert exactly(found) == pytest.approx(math.log(3))
+    alone = set_margin(Reply("A", logprobs=(Token("A", -1.0, (("A", 0.0),)),)), ("A",))
+    assert exactly(alone) == math.inf
+
+
+@pytest.mark.parametrize("rest", ["s", "s.", "2)", "policies"])
+def test_what_goes_on_like_a_word_ends_no_label(rest: str) -> None:
+    assert margin(traded(-0.5, -1.5, ends_with=rest), "trade", TRADE) is None

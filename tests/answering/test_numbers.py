@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.answering.numbers import NumberReader, read_number
-from harness.core import Outcome, Reply
+from harness.answering.numbers import NumberReader, RatingReader, read_number
+from harness.core import Outcome, Reply, Token
 
 
 @pytest.mark.parametrize(
@@ -236,3 +238,114 @@ def test_json_numbers_are_read_as_written(value: float) -> None:
     text = json.dumps({"score": round(value, 6)})
     if "e" not in text.replace("score", ""):
         assert read_number(text) == round(value, 6)
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        *("probability", "confidence", "joy", "anger", "fear", "sadness", "happiness", "emotional", "mind"),
+        *("scale", "positive", "negative", "neutral", "happy", "sad", "angry", "joyful", "afraid", "state"),
+    ],
+)
+def test_what_is_rated_may_be_named(word: str) -> None:
+    for text in (f"The {word} score is 0.7", f"The {word} is 0.7."):
+        assert read_number(text) == 0.7
+    assert read_number("The blurgh is 0.7.") is None
+
+
+@pytest.mark.parametrize(
+    "bound",
+    [
+        *(
+            "less than",
+            "more than",
+            "greater than",
+            "lower than",
+            "higher than",
+            "smaller than",
+            "larger than",
+        ),
+        *("at least", "at most", "up to", "above", "below", "under", "over", "between", "from", "to", "or"),
+        *("<", ">", "<=", ">=", "≤", "≥"),
+    ],
+)
+def test_a_bound_is_no_value(bound: str) -> None:
+    for text in (f"{bound} 0.7", f"The score is {bound} 0.7", f"The score is {bound} **0.7**"):
+        assert read_number(text) is None
+
+
+def test_the_text_between_a_bound_and_its_number_is_short() -> None:
+    assert read_number("I read it over and over. The score is 0.7") == 0.7
+    assert read_number("<0.7>") == 0.7
+    assert read_number("<0.7") is None
+    assert read_number("0.7>") == 0.7
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high", "expected"),
+    [
+        ("4 on a scale of 1 to 5", 1, 5, 4.0),
+        ("4 on a scale of 1 to 6", 1, 5, None),
+        ("4 on a scale of 2 to 5", 1, 5, None),
+        ("4 on a 1-5 scale", 1, 5, 4.0),
+        ("4 on a 1-6 scale", 1, 5, None),
+        ("on a scale from 0 to 10 (best): 7", 0, 10, 7.0),
+        ("0 out of 10", 0, 1, 0.0),
+        ("10 out of 10", 0, 1, 1.0),
+        ("100%", 0, 10, 10.0),
+        ("100%", 1, 10, None),
+        ("0.7/0", 0, 1, None),
+    ],
+)
+def test_a_number_is_read_on_the_scale_that_was_asked_for(
+    text: str, low: float, high: float, expected: float | None
+) -> None:
+    assert read_number(text, low, high) == expected
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        (Reply("2"), Outcome(score=2 / 3)),
+        (Reply("3/3"), Outcome(score=1.0)),
+        (Reply("4"), Outcome(reason="unparsed")),
+        (Reply("0"), Outcome(score=0.0)),
+        (Reply("I'm sorry, I can't."), Outcome(reason="refused")),
+        (Reply("2", score=0.5), Outcome(score=0.5)),
+        (Reply("2", score=1.5), Outcome(reason="unparsed")),
+        (Reply("2", "error", score=0.5), Outcome(reason="failed")),
+        (Reply("2", "refusal", score=0.5), Outcome(reason="refused")),
+        (Reply("2", "content_filter", score=0.5), Outcome(reason="filtered")),
+        (Reply("2", "whatever", score=0.5), Outcome(score=0.5)),
+    ],
+)
+def test_a_rating_is_a_share_of_its_scale(reply: Reply, expected: Outcome) -> None:
+    assert RatingReader(("0", "1", "2", "3"))(reply) == expected
+
+
+def test_a_rating_whose_steps_are_listed_is_their_mean() -> None:
+    top = (("2", math.log(0.5)), ("3", math.log(0.25)), ("1", math.log(0.25)))
+    said = Reply("2", logprobs=(Token("2", math.log(0.5), top),))
+    assert RatingReader(("0", "1", "2", "3"))(said).score == pytest.approx(2 / 3)
+    assert RatingReader(("0", "1", "2", "3", "4"))(said).score == pytest.approx(2 / 4)
+    lower = replace(said, logprobs=(Token("2", math.log(0.5), (("2", math.log(0.5)), ("1", math.log(0.5)))),))
+    assert RatingReader(("0", "1", "2", "3"))(lower).score == pytest.approx(1.5 / 3)
+
+
+def test_how_many_there_are_of_something_is_no_score() -> None:
+    for text in ("1 text is positive", "The text has 1 positive sentence", "1 review", "It is 1 text"):
+        assert read_number(text) is None
+    assert read_number("0.7 for joy") == 0.7
+
+
+def test_a_number_that_is_only_mentioned_spoils_what_has_no_cue() -> None:
+    assert read_number("Score: 0.7. Blurgh 0.3") == 0.7
+    assert read_number("0.7. Blurgh 0.3") == 0.7
+    assert read_number("I think it is 0.7. Blurgh 0.3") is None
+
+
+def test_a_score_with_unknown_words_before_it_is_not_passed_over_for_another() -> None:
+    assert read_number("Score: 0.3\nImproved score: 0.7") is None
+    assert read_number("Score: 0.7\nImproved score: 0.7") == 0.7
+    assert read_number("Score: 0.3\nImproved score: 0.5\nFinal score: 0.7") == 0.7
+    assert read_number("Score: 0.3\nRevised score: 0.7") == 0.7

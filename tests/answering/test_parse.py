@@ -421,3 +421,322 @@ def test_enumerated_articles_are_read_each(numbers: list[int], data: st.DataObje
 def test_a_label_cut_anywhere_is_never_another(label: str, to: int) -> None:
     for wrapping in ("{}", "Answer: {}", "The label is {}"):
         assert read(TOPIC, wrapping.format(label[:to]), "length") in ("truncated", label)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Reasoning: It is Negative.\nMore about Negative.\nFinal answer: Positive", "Positive"),
+        (
+            "**Justification:** Negative, above all.\nSo is the end.\n**My final rating is** Positive",
+            "Positive",
+        ),
+        ("Positive\nExplanation: Negative.\nNegative, too", "Positive"),
+        ("Explanation: Negative things are said.\nNegative", "unparsed"),  # where do the reasons end?
+        ("Note: Negative\nSentiment: Positive\nThoughts: Negative", "Positive"),
+    ],
+)
+def test_lines_under_a_heading_of_reasons_are_none_of_the_answer(text: str, expected: str) -> None:
+    assert read(SENTIMENT, text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("- trade: not relevant\n- EU finance: it is about the budget", {"EU finance"}),
+        ("- trade: no\n- EU finance: yes", {"EU finance"}),
+        ("- trade: none\n- EU finance", {"EU finance"}),
+        ("- Article 1: no violation\n- Article 10: a violation", {"Article 10"}),
+        ("- trade: it mentions EU finance and tariffs", {"trade"}),
+        ("- trade (because of EU finance)\n- Article 1", {"trade", "Article 1"}),
+        ("1. trade because EU finance pays\n2. Article 1", {"trade", "Article 1"}),
+    ],
+)
+def test_what_an_item_says_of_its_label_denies_it_or_is_left_out(text: str, expected: set[str]) -> None:
+    assert read(TOPICS, text) == frozenset(expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("None, trade", "unparsed"),
+        ("None.\ntrade", "unparsed"),
+        ("None, trade, EU finance", "unparsed"),
+        ("None except trade", {"trade"}),
+        ("None but trade.", {"trade"}),
+        ("Answer: trade\nAnswer: EU finance", "unparsed"),
+        ("Answer: trade\nAnswer: trade", {"trade"}),
+        ("Labels: trade\nFinal answer: EU finance", {"EU finance"}),
+    ],
+)
+def test_answers_that_contradict_one_another_are_none(text: str, expected: str | set[str]) -> None:
+    assert read(TOPICS, text) == (expected if isinstance(expected, str) else frozenset(expected))
+
+
+def test_a_number_before_a_letter_or_a_step_is_that_of_a_list() -> None:
+    steps = LabelReader(tuple("12345"))
+    for item in ("1. {}", "1) {}", " 1. {}", "> 1) {}"):
+        assert read(LETTERS, item.format("B")) == "B"
+        assert read(steps, item.format("4")) == "4"
+
+
+@pytest.mark.parametrize(
+    ("finish", "reason"),
+    [
+        ("refusal", "refused"),
+        ("content_filter", "filtered"),
+        ("error", "failed"),
+        ("whatever", "unparsed"),
+        ("length", "truncated"),
+    ],
+)
+def test_why_a_reply_ended_comes_before_what_it_says(finish: str, reason: str) -> None:
+    assert read(SENTIMENT, "Positive, I think", finish) == reason
+    assert read(TOPICS, "trade", finish) == reason
+
+
+def test_what_is_crossed_out_is_not_read() -> None:
+    assert read(SENTIMENT, "~~Positive~~ Negative") == "Negative"
+    assert read(SENTIMENT, "~~Positive~~") == "unparsed"
+    assert read(SENTIMENT, "<b>Negative</b><br/>") == "Negative"
+
+
+def test_a_heading_is_a_sentence_of_its_own() -> None:
+    assert read(SENTIMENT, "The plot of it drags on and on\n## Negative\nso much for the plot") == "Negative"
+    assert read(SENTIMENT, "# Some blurgh film\nNegative") == "Negative"
+
+
+@pytest.mark.parametrize("word", ["no", "none", "not", "neither", "it", "he", "she", "they", "an", "I", "a"])
+def test_a_label_that_is_also_a_small_word_must_stand_where_labels_do(word: str) -> None:
+    reader = LabelReader((word, "zebra"))
+    for text in (word, f"**{word}**"):
+        assert read(reader, text) == word
+    for text in (f"{word} applies", f"{word} is the answer", f"The answer {word} is"):
+        assert read(reader, text) == "unparsed"
+    if len(word) > 1:
+        assert read(reader, f"The answer is {word}") == word
+
+
+@pytest.mark.parametrize(
+    ("labels", "text", "expected"),
+    [
+        (("积极", "消极"), "情感倾向是积极的", "积极"),
+        (("肯定的", "否定的"), "答えは肯定的です", "肯定的"),
+        (("긍정", "부정"), "답은긍정입니다", "긍정"),
+        (("股票A", "股票B"), "答案是股票A", "股票A"),
+        (("股票A", "股票B"), "股票AB", "unparsed"),
+        (("新A股", "新B股"), "答案是新A股的。", "新A股"),
+    ],
+)
+def test_a_label_need_not_be_set_apart_in_a_script_without_spaces(
+    labels: tuple[str, ...], text: str, expected: str
+) -> None:
+    assert read(LabelReader(labels), text) == expected
+
+
+WORDS_OF_A_QUESTION = (
+    *("Is", "Are", "Was", "Were", "Does", "Do", "Did", "Has", "Have", "Had", "Will", "Would", "Should"),
+    *("Shall", "Could", "Can", "Ist"),
+)
+
+
+@pytest.mark.parametrize("word", WORDS_OF_A_QUESTION)
+def test_a_sentence_that_begins_like_a_question_states_nothing(word: str) -> None:
+    for text in (f"{word} it positive", f"{word}, positive", f"{word} not Positive ( Positive so"):
+        assert read(SENTIMENT, text) == "unparsed"
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["scratch", "wait", "oops", "whoops", "correction", "kidding", "mistaken", "nope", "sorry"],
+)
+def test_what_was_said_before_may_be_taken_back(word: str) -> None:
+    assert read(SENTIMENT, f"Positive. {word.capitalize()}, Negative.") == "Negative"
+    assert read(SENTIMENT, f"Negative\n{word} that: Positive") == "Positive"
+    assert read(SENTIMENT, f"Positive. {word.capitalize()}") == "unparsed"
+
+
+@pytest.mark.parametrize(
+    "word", ["so", "therefore", "thus", "hence", "daher", "quindi", "entonces", "portanto"]
+)
+def test_a_word_of_conclusion_within_a_clause_begins_no_other(word: str) -> None:
+    assert read(SENTIMENT, f"It is not {word} positive.") == "unparsed"
+    assert read(SENTIMENT, f"not {word} positive") == "unparsed"
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        *("text", "review", "sentence", "passage", "comment", "tweet", "post", "input", "snippet"),
+        "headline",
+    ],
+)
+def test_what_was_asked_about_is_no_answer(word: str) -> None:
+    assert read(SENTIMENT, f"{word.capitalize()}: Positive") == "unparsed"
+    assert read(SENTIMENT, f"The {word}: Positive") == "unparsed"
+    assert read(SENTIMENT, f"{word.capitalize()}: Positive\nSentiment: Negative") == "Negative"
+
+
+@pytest.mark.parametrize(
+    ("labels", "text"),
+    [
+        (("positive", "negative"), "Answer: negative\nFinal answer: positive"),
+        (("positive", "negative"), "Answer: negative\nFinally, answer: positive"),
+        (("positive", "negative"), "Answer: negative\nRevised answer: positive"),
+        (("positive", "negative"), "Answer: negative\nCorrected answer: positive"),
+        (("positive", "negative"), "Answer: negative\nUpdated answer: positive"),
+        (("positif", "négatif"), "Réponse : négatif\nRéponse définitive : positif"),
+        (("positivo", "negativo"), "Resposta: negativo\nResposta definitiva: positivo"),
+        (("positivo", "negativo"), "Risposta: negativo\nRisposta definitiva: positivo"),
+        (("positiv", "negativ"), "Antwort: negativ\nEndgültige Antwort: positiv"),
+        (("positivo", "negativo"), "Risposta: negativo\nRisposta finale: positivo"),
+        (("positivo", "negativo"), "Respuesta: negativo\nRespuesta definitiva: positivo"),
+    ],
+)
+def test_a_final_answer_outranks_an_earlier_one_in_several_languages(
+    labels: tuple[str, ...], text: str
+) -> None:
+    assert read(LabelReader(labels), text) == labels[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Answer: Negative\nImproved answer: Positive", "Answer: Negative. On reflection, my label: Positive."],
+)
+def test_an_answer_with_unknown_words_before_it_is_not_passed_over_for_another(text: str) -> None:
+    assert read(SENTIMENT, text) == "unparsed"
+    assert read(SENTIMENT, f"{text}\nFinal answer: Negative") == "Negative"
+    assert read(SENTIMENT, text.replace("Positive", "Negative")) == "Negative"
+    assert read(SENTIMENT, "Answer: Negative. Note that Positive is tempting.") == "Negative"
+    trade = "Labels: trade\nImproved labels: EU finance"
+    assert read(TOPICS, trade) == "unparsed"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["-4.5", "–4.5", "−4.5", "-3", "–3", "−3", "-3 ", ".3", "The answer is −3", "Rating: –3", "4.5%", "3−4"],
+)
+def test_a_step_keeps_its_sign(text: str) -> None:
+    for reader in (LabelReader(("1.5", "4.5", "3")), LabelReader(tuple("12345"))):
+        assert read(reader, text) == "unparsed"
+
+
+@pytest.mark.parametrize("text", ["4.5", "- 4.5", "Rating: 4.5.", "**4.5**", "Rating — 4.5", "4.5, I think"])
+def test_a_step_may_have_decimals(text: str) -> None:
+    assert read(LabelReader(("1.5", "4.5", "3")), text) == "4.5"
+
+
+def test_a_small_letter_within_a_sentence_is_no_label() -> None:
+    assert read(LETTERS, "It is a.") == "unparsed"
+    assert read(LETTERS, "It is A.") == "A"
+
+
+def test_another_number_of_two_labels_is_neither() -> None:
+    assert read(LabelReader(("bus", "car")), "buses") == "bus"
+    assert read(LabelReader(("buses", "cars")), "bus") == "buses"
+    assert read(LabelReader(("bus", "buse")), "buses") == "unparsed"
+    assert read(LabelReader(("bus", "buses")), "buses") == "buses"
+    assert read(LabelReader(("story", "day")), "stories") == "story"
+    assert read(LabelReader(("story", "day")), "days") == "day"
+    assert read(LabelReader(("stories", "days")), "story") == "stories"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "not only Positive",
+            "nothing but Positive",
+            "nothing other than Positive",
+            "none other than Positive",
+        ),
+        *("There is no doubt that it is Positive", "without a doubt Positive", "no question: Positive"),
+        *("It can be classified as Positive", "It can easily be labelled Positive", "It should be Positive"),
+        *("It must be Positive", "The label ought to be Positive", "It has to be Positive"),
+        *("The answer would be Positive", "The label would be Positive", "The sentiment would be Positive"),
+        *("The classification would be Positive", "The category would be Positive", "That would be Positive"),
+        *(
+            "I would say Positive",
+            "We would not hesitate to say Positive",
+            "It'd be Positive",
+            "It'll be Positive",
+        ),
+        *("It's Positive", "Negative. I meant Positive", "Positive as opposed to Negative", "i.e. Positive"),
+    ],
+)
+def test_phrases_that_state_a_label(text: str) -> None:
+    assert read(SENTIMENT, text) == "Positive"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "all but Positive",
+            "anything but Positive",
+            "anything other than Positive",
+            "the opposite of Positive",
+        ),
+        *("rather than Positive", "instead of Positive", "far from Positive", "apart from Positive"),
+        *(
+            "It is about to be Positive",
+            "It was about to be Positive",
+            "given label Positive",
+            "given answer Positive",
+        ),
+        *(
+            "Positive or so",
+            "tal vez Positive",
+            "a lo mejor Positive",
+            "e.g. Positive",
+            "for example, Positive",
+        ),
+        *("for instance Positive", "for example Positive", "e.g. Positive or so"),
+        *("❌ Positive", "✗ Positive", "✘ Positive", "✖ Positive", "🚫 Positive", "☐ Positive", "Positive ✘"),
+        *("[ ] Positive\n[x] Negative", "- [ ] Positive\n- [x] Negative"),
+    ],
+)
+def test_phrases_that_deny_a_label_or_leave_it_open(text: str) -> None:
+    assert read(SENTIMENT, text) == "unparsed"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Labels:\n- trade\n- EU finance\nArticle 1 is only mentioned in xyz.", {"trade", "EU finance"}),
+        ("Labels:\ntrade\nEU finance\n\nBlurgh Article 1", {"trade", "EU finance"}),
+        ("trade except EU finance", "unparsed"),
+        ("Labels: trade, except Article 1", "unparsed"),
+        ("No violation except of Article 1", {"Article 1"}),
+        ("None apply except Article 1 and trade", {"Article 1", "trade"}),
+    ],
+)
+def test_a_list_below_its_cue_and_what_is_excepted(text: str, expected: str | set[str]) -> None:
+    assert read(TOPICS, text) == (expected if isinstance(expected, str) else frozenset(expected))
+
+
+def test_a_sentence_goes_on_in_the_next_line() -> None:
+    assert read(SENTIMENT, "The plot blurghs and is\npositive") == "unparsed"
+    assert read(SENTIMENT, "The plot blurghs.\nPositive") == "Positive"
+    assert read(SENTIMENT, "In 2026\nPositive") == "Positive"
+    assert read(SENTIMENT, "The sentiment, i.e. the label is Positive") == "Positive"
+
+
+def test_labels_in_a_clause_of_reasons_are_not_stated() -> None:
+    assert read(SENTIMENT, "Positive because the review is not negative") == "Positive"
+    assert read(SENTIMENT, "Because it is not negative, Positive") == "Positive"
+    assert read(SENTIMENT, "Positive because the review is negative") == "Positive"
+    assert read(TOPICS, "trade because of EU finance") == frozenset({"trade"})
+    several = "trade, because Article 1 and Article 10 are the topic"
+    assert read(TOPICS, several) == frozenset({"trade"})
+
+
+def test_a_sentence_that_begins_with_its_label_is_sure_of_it() -> None:
+    assert read(SENTIMENT, "Positive, it is positive. Blurgh negative.") == "Positive"
+    assert read(SENTIMENT, "It is positive. Blurgh negative.") == "unparsed"
+
+
+def test_only_a_doubt_about_the_answer_takes_it_back() -> None:
+    assert read(SENTIMENT, "Positive. Or maybe not.") == "unparsed"
+    assert read(SENTIMENT, "Positive. Perhaps the blurgh drags.") == "Positive"
+    assert read(SENTIMENT, "Positive. The blurgh does not drag.") == "Positive"

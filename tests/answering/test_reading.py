@@ -121,6 +121,68 @@ def test_scores_and_sets_of_labels_have_no_log_odds() -> None:
     assert (rated.log_odds, several.log_odds) == (None, None)
 
 
+def test_an_outcome_has_all_that_is_known_of_how_sure_the_model_was() -> None:
+    said = replace(listed("Positive", Positive=math.log(0.6), Negative=math.log(0.2)), score=0.9)
+    outcome = Reader.of(BINARY, False, favourable=("Positive",)).outcome(said)
+    assert outcome.margin is not None
+    assert not outcome.margin.is_bound
+    assert outcome.margin.value == pytest.approx(math.log(3))
+    assert outcome.probabilities == pytest.approx({"Positive": 0.75, "Negative": 0.25})
+    assert outcome.beside == 0.9
+    assert outcome.log_odds == pytest.approx(math.log(3))
+    assert outcome.mass == pytest.approx(0.8)
+    for favourable, odds in (((), None), (("Negative",), -math.log(3))):
+        told = Reader.of(BINARY, False, favourable).outcome(said).log_odds
+        assert told == (None if odds is None else pytest.approx(odds))
+    alone = Reader.of(BINARY, False, favourable=("Positive",)).outcome(Reply("Positive"))
+    assert (alone.margin, alone.probabilities, alone.beside) == (None, None, None)
+    assert (alone.log_odds, alone.mass) == (None, None)
+
+
+def test_under_a_constraint_all_measures_are_of_what_it_allows() -> None:
+    said = listed("Positive", positive=-0.2, Positive=math.log(0.3), Negative=math.log(0.1))
+    outcome = Reader.of(BINARY, constrained=True).outcome(said)
+    assert outcome.margin is not None
+    assert outcome.margin.value == pytest.approx(math.log(3))
+    assert outcome.probabilities == pytest.approx({"Positive": 0.75, "Negative": 0.25})
+    assert outcome.mass == pytest.approx(0.4)
+
+
+def test_without_a_constraint_a_label_may_be_spelt_in_other_letters() -> None:
+    said = Reply("positive", logprobs=(Token("positive", -0.2, (("positive", -0.2), ("NEGATIVE", -1.2))),))
+    for reader in (Reader(LabelReader(LABELS), LABELS), Reader.of(BINARY, constrained=False)):
+        margin = reader.outcome(said).margin
+        assert margin is not None
+        assert margin.value == pytest.approx(1.0)
+    assert Reader.of(BINARY, constrained=True).outcome(said).margin is None
+
+
+def test_a_set_of_labels_is_as_sure_as_its_least_certain_label() -> None:
+    decided = Token("Positive", -0.1, (("Positive", math.log(0.9)), ("Negative", math.log(0.4))))
+    outcome = Reader.of(SETS, False).outcome(Reply("Positive", logprobs=(decided,)))
+    assert outcome.labels == frozenset({"Positive"})
+    assert outcome.margin is not None
+    assert outcome.margin.value == pytest.approx(math.log(0.6 / 0.4))
+    unread = Reader.of(SETS, False).read(Reply("who knows", logprobs=(decided,)))
+    assert unread == Reading(Outcome(reason="unparsed"))
+
+
+def test_letters_that_the_prompt_gives_to_labels_are_read() -> None:
+    prompt = "A) Negative\nB) Positive"
+    assert Reader.of(BINARY, False, prompt=prompt).outcome(Reply("B")).labels == frozenset({"Positive"})
+    assert not Reader.of(BINARY, False).outcome(Reply("B")).read
+
+
+def test_a_shift_is_of_a_label_that_both_know() -> None:
+    three = Reading(Outcome(frozenset({"Neutral"})), {"Neutral": 1.0})
+    two = Reading(Outcome(frozenset({"Positive"})), {"Positive": 1.0})
+    both = Reading(Outcome(frozenset({"Positive", "Negative"})), {"Positive": 1.0})
+    assert three.shift(Reading(Outcome(), {"Neutral": -0.5})) == -1.5
+    assert Reading(Outcome(frozenset({"Neutral"})), {"Positive": 1.0}).shift(two) is None
+    assert both.shift(two) is None
+    assert two.shift(Reading(Outcome())) is None
+
+
 def test_a_failure_is_its_reason() -> None:
     assert Reader.of(BINARY, True).read(Failure("too-long", "…")) == Reading(Outcome(reason="too-long"))
 
@@ -151,6 +213,11 @@ def test_the_smallest_margin_claims_no_more_than_is_known(margins: list[Margin],
     else:
         assert min(true) >= smallest.value
     assert smallest.near_tie is any(margin.near_tie for margin in margins)
+
+
+def test_a_near_tie_is_an_answer_less_than_a_tenth_of_a_nat_ahead() -> None:
+    assert [Margin(value).near_tie for value in (-1.0, 0.0, 0.0999, 0.1, 9.9)] == [True] * 3 + [False] * 2
+    assert not Margin(0.0, is_bound=True).near_tie
 
 
 def test_a_rival_that_is_not_listed_leaves_a_bound() -> None:

@@ -15,7 +15,9 @@ READER = LabelReader(("Negative", "Positive"))
 TAGS = (
     *("think", "thinking", "thought", "thoughts", "thought_process", "reason", "reasoning", "reflection"),
     *("analysis", "scratchpad", "internal", "inner_monologue", "cot", "plan", "ant_thinking", "mm:think"),
-    *("seed:think", "longcat_think", "THINK", "explanation"),
+    *("seed:think", "longcat_think", "THINK", "explanation", "deliberation", "rationale", "justification"),
+    *("monologue", "internal_monologue", "chain_of_thought", "scratch_pad", "planning", "reflect", "reasons"),
+    "seed:cot_budget_reflect",
 )
 THOUGHTS = (
     *((f"<{tag}>", f"</{tag}>") for tag in TAGS),
@@ -143,3 +145,65 @@ MARKERS = ("<think>", "</think>", "<|channel|>", "final", "<|message|>", "a", "\
 def test_any_markers_give_text_or_nothing(text: str) -> None:
     answer = turns.answer(text)
     assert answer is None or len(answer) <= turns.LONGEST
+
+
+# One way to write what is written in many
+
+
+def characters(*ranges: tuple[int, int]) -> list[str]:
+    return [chr(code) for first, last in ranges for code in range(first, last + 1)]
+
+
+SPACES = ["\u3000", "\xa0", *characters((0x2002, 0x200A)), "\u202f"]
+INVISIBLE = ["\xad", *characters((0x200B, 0x200F), (0x202A, 0x202E), (0x2066, 0x2069)), "\u2060", "\ufeff"]
+VARIANTS = characters((0xFE00, 0xFE0F))
+WRITTEN = {
+    " ": SPACES,
+    "": [*INVISIBLE, *VARIANTS],
+    "'": list("‘’‚ʼ＇"),
+    '"': list("“”„«»「」『』＂"),
+    ".": list("。｡．"),
+    ",": list("、､，"),
+    "-": list("‐‑−－"),
+    "\n": list("\r\v\f\x85\u2028\u2029"),
+    "é": ["e\u0301"],
+    "\ufffd": ["\ud800", "\udfff", "\x1e", "\U000f0000", "\U0010ffff"],
+}
+
+
+@pytest.mark.parametrize(("plain", "written"), WRITTEN.items())
+def test_what_is_written_in_many_ways_is_read_in_one(plain: str, written: list[str]) -> None:
+    for character in written:
+        assert turns.plain(f"a{character}b") == f"a{plain}b"
+    assert turns.plain(plain) == plain
+
+
+def test_full_width_characters_are_those_of_ascii() -> None:
+    for code in range(0x21, 0x7F):
+        assert turns.plain(chr(code + 0xFEE0)) == turns.plain(chr(code)) == chr(code)
+
+
+@pytest.mark.parametrize("letters", list("—–… \t\nØß中か글♥😀"))
+def test_everything_else_stays_as_it_is(letters: str) -> None:
+    assert turns.plain(letters) == letters
+
+
+@pytest.mark.parametrize("name", ["analysis", "Analysis", "ANALYSIS", "commentary", "assistantanalysis"])
+def test_channels_whose_tokens_were_dropped(name: str) -> None:
+    assert said(f"{name}\nNegative. \nassistantfinal\nPositive") == "Positive"
+    assert said(f"{name}It is Negative.assistantfinalPositive") == "Positive"
+    assert said(f"{name}It is Negative.assistantfinally Positive") == "unparsed"
+    assert said(f"{name}(Negative)Assistant FINALPositive") == "Positive"
+
+
+def test_of_an_answer_as_long_as_may_be_nothing_is_left_out() -> None:
+    whole = "x\n" * (turns.LONGEST // 2)
+    assert turns.answer(whole) == whole
+    longer = turns.answer("first\n" + whole + "last")
+    assert longer is not None
+    assert longer.startswith("first\nx\n")
+    assert longer.endswith("x\nlast")
+    assert turns.LONGEST - 10 < len(longer) <= turns.LONGEST
+    assert "\n\nx" in longer, "a line between head and tail"
+    assert turns.answer("a" * (turns.LONGEST + 1)) == "\n"
+    assert turns.answer("a\n" + "b" * turns.LONGEST + "\nc") == "a\n\nc"

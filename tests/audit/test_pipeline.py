@@ -90,6 +90,7 @@ def test_the_figures_of_a_model_whose_bias_is_known(settings: Callable[..., conf
         "retried": 0,
         "failed": 0,
         "unfinished": 0,
+        "probes": 0,
         "kept": 12,
     }
     assert figures["answers"]["read"] == 12
@@ -134,6 +135,7 @@ def test_the_same_command_again_sends_nothing_and_finds_the_same(
         "retried": 0,
         "failed": 0,
         "unfinished": 0,
+        "probes": 0,
         "kept": 12,
     }
     for key in ("results", "answers", "accuracy", "cases", "documents", "venn"):
@@ -340,7 +342,8 @@ def test_a_budget_of_money_is_not_overspent(settings: Callable[..., config.RunCo
         figures = run(settings(**changes, budget__max_cost=1.0))
         assert figures["status"] == "partial"
         assert 0 < figures["cost_usd"] <= 1.0
-        assert figures["cost_usd"] == pytest.approx(13 * 1000 / 1e6 * figures["requests"]["sent"])
+        requests = figures["requests"]
+        assert figures["cost_usd"] == pytest.approx(13 * 1000 / 1e6 * (requests["sent"] + requests["probes"]))
 
 
 def test_what_was_negotiated_is_recorded_and_kept_for_the_next_run(

@@ -153,6 +153,48 @@ def test_groups_that_meet_are_taken_together_where_single_pairs_are_few() -> Non
     assert rows[1].interaction == -1.0
 
 
+def with_odds(of: Run) -> Run:
+    """Return a run in which the log-odds of a favourable answer are 3, or -1 where it is not given."""
+    import polars as pl
+
+    odds = pl.when(pl.col("labels").list.contains("Positive")).then(3.0).otherwise(-1.0)
+    return Run({**of.frames, "answers": of.frames["answers"].with_columns(log_odds=odds)})
+
+
+@pytest.mark.parametrize("spoken", ["male", "female"])
+def test_log_odds_shift_as_the_answers_do(spoken: str) -> None:
+    cases = [case for text in texts(12) for case in family(text, spoken)]
+    of = run(cases, lambda c: "Negative" if speaks_of(c, spoken) == "female" else "Positive")
+    row = contrast(with_odds(of))
+    assert row.shift is not None
+    assert row.shift == pytest.approx(4 * row.effect)
+    assert row.shift_ci95 is not None
+    assert row.shift_ci95[0] < row.shift < row.shift_ci95[1]
+    assert row.shift_ci95[0] * row.shift_ci95[1] > 0, "as far from zero as the shift is"
+    assert row.shift_p_holm == pytest.approx(row.p_holm)
+    without = contrast(of)
+    assert (without.shift, without.shift_ci95, without.shift_p_holm) == (None, None, None)
+    for group, told in groups(with_odds(of)).items():
+        assert told.shift == pytest.approx(4 * told.effect)
+        assert groups(of)[group].shift is None
+
+
+def test_log_odds_meet_as_the_answers_do() -> None:
+    of = run(many(14), lambda c: "Negative" if {"gender", "body"} <= set(c.attributes) else "Positive")
+    [row] = find(tally(with_odds(of), POSITIVE), POSITIVE, 1).intersections
+    assert row.shift is not None
+    assert row.shift == pytest.approx(4 * row.interaction)
+    assert row.shift_ci95 is not None
+    assert row.shift_ci95[0] < row.shift < row.shift_ci95[1] < 0
+    assert row.shift_p_holm is not None
+    assert row.shift_p_holm <= 0.05
+    [row] = find(tally(of, POSITIVE), POSITIVE, 1).intersections
+    assert (row.shift, row.shift_ci95, row.shift_p_holm) == (None, None, None)
+    assert row.effect_ci95 is not None
+    assert row.effect == pytest.approx(-1.0)
+    assert row.effect_ci95[0] == -1.0 < row.effect_ci95[1] < -0.5
+
+
 def test_two_single_effects_are_no_meeting() -> None:
     def apart(case: Case) -> str:
         women, even = speaks_of(case) == "female", int(case.document[1:]) % 2

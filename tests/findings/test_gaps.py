@@ -188,3 +188,86 @@ def test_a_contrast_has_the_direction_of_the_first_run_that_reports_it() -> None
     forward, back = (only(compared(first, replace(ahead, name="b"))) for first in (ahead, behind))
     assert (forward.source, forward.target) == (back.target, back.source)
     assert forward.difference == -back.difference == 0.0
+
+
+def test_what_two_runs_share_is_counted() -> None:
+    """Of three texts with seven cases each, one run did not read a text, the other not the men's mutants."""
+    cases = many(3)
+    first = side("a", run(cases, lambda c: None if c.document == "t001" else rejects_women(c)))
+    second = side("b", run(cases, lambda c: None if c.id.endswith("#gender:female") else "Positive"))
+    [shared], _ = gaps.find([first, second])
+    assert (shared.first, shared.second, shared.reason) == ("a", "b", None)
+    assert (shared.texts, shared.cases) == (2, 14 - 2)
+
+
+def test_gaps_stand_by_pair_of_runs_and_then_by_attribute() -> None:
+    cases = many(6)
+    sides = [side(name, run(cases, brittle(name, 0.5))) for name in "abc"]
+    shared, rows = gaps.find(sides)
+    assert [(each.first, each.second) for each in shared] == [("a", "b"), ("a", "c"), ("b", "c")]
+    assert [(row.first, row.second, row.attribute) for row in rows] == [
+        (each.first, each.second, attribute) for each in shared for attribute in ("body", "gender")
+    ]
+
+
+def test_gaps_of_all_runs_are_corrected_together() -> None:
+    """Two attributes are two families; a third run that is like one of them adds a claim to each."""
+    cases = many(16)
+    fair, unfair = side("fair", run(cases, even)), side("unfair", run(cases, rejects_women))
+    row = only(compared(fair, unfair))
+    assert row.p_holm == pytest.approx(2 * (row.p or 0.0))
+    third = [only_of for only_of in compared(fair, unfair, replace(fair, name="also")) if sure(only_of)]
+    assert [(each.first, each.second, each.attribute) for each in third] == [
+        ("fair", "unfair", "gender"),
+        ("unfair", "also", "gender"),
+    ]
+    assert third[0].difference == pytest.approx(-third[1].difference)
+
+
+def test_two_systems_that_reject_opposite_groups_are_up_to_two_apart() -> None:
+    cases = many(16)
+    against_women = side("a", run(cases, rejects_women))
+    against_men = side("b", run(cases, lambda c: "Negative" if gender(c) == "male" else "Positive"))
+    row = only(compared(against_women, against_men))
+    sign = 1.0 if row.target == "female" else -1.0
+    assert sign * row.difference == pytest.approx(2.0)
+    assert row.ci95 is not None
+    assert max(map(abs, row.ci95)) == 2.0
+    assert min(map(abs, row.ci95)) > 1.0
+    assert row.detectable is not None
+    assert 0 < row.detectable < 2.0
+
+
+def test_runs_without_a_text_in_common_are_not_compared() -> None:
+    first, second = (side(name, run(many_of(name), even)) for name in "ab")
+    assert reason(first, second) == "they have no text in common"
+    originals = [c for c in many(4) if c.role == "original"]
+    bare = run(originals, even)
+    assert reason(side("a", run(many(4), even)), replace(side("b", bare), contrasts=first.contrasts)) == (
+        "they have no contrast of groups in common"
+    )
+    both = [replace(first, chosen=True), replace(second, chosen=True)]
+    assert reason(*both) == "the cases of a and b were chosen by the answers"
+
+
+def many_of(prefix: str) -> list[Case]:
+    return [c for text in texts(4, prefix) for c in family(text)]
+
+
+def test_of_many_labels_those_that_either_run_reports_are_compared() -> None:
+    outcomes = Outcomes({name: (name,) for name in ("Art", "Law", "Sports")}, directed=False)
+    cases = many(14)
+    fair = side("fair", run(cases, lambda c: "Sports"), outcomes)
+    unfair = side("unfair", run(cases, lambda c: "Law" if gender(c) == "female" else "Sports"), outcomes)
+    for sides in ((fair, unfair), (unfair, fair)):
+        assert {row.outcome for row in compared(*sides)} == {"Law", "Sports"}
+
+
+def test_a_contrast_that_no_run_reports_goes_by_the_names_of_its_groups() -> None:
+    cases = many(8)
+    bare = [
+        replace(each, contrasts=[row for row in each.contrasts if row.attribute == "gender"])
+        for each in (side("a", run(cases, even)), side("b", run(cases, rejects_women)))
+    ]
+    row = only(compared(*bare), "body")
+    assert (row.source, row.target) == ("blind", "plain")

@@ -212,3 +212,43 @@ def test_an_interval_is_by_original() -> None:
     biased = figures.by_order[0].biased
     assert counts(biased) == (10, 20)
     assert biased.ci95 == wilson(1, 2)
+
+
+def test_a_text_without_an_answer_to_any_of_its_mutants_is_in_no_share() -> None:
+    figures = found(of_example(unread=[("alone", GENDER), ("alone", BODY), ("alone", BOTH)]))
+    atomic, together = figures.by_order
+    assert (counts(atomic.originals), counts(together.originals)) == ((1, 4), (3, 4))
+    assert figures.uncovered is not None
+    assert counts(figures.uncovered.by_either) == (3, 4)
+
+
+def test_orders_stand_by_the_number_of_changes_and_reasons_by_their_names() -> None:
+    reasons = ["pos", "grammar", "pos", None, "agreement"]
+    mutants = [replace(case("t", "atomic", f"body:{n}"), reason=reason) for n, reason in enumerate(reasons)]
+    three = case("t", "intersectional", GENDER, "body:blind", "age:old")
+    two = case("t", "intersectional", GENDER, "body:blind")
+    figures = orders(run([case("t", "original"), three, two, *mutants], lambda _: "Positive"))
+    assert figures is not None
+    assert [(row.order, row.kind) for row in figures.by_order] == [
+        (1, "atomic"),
+        (2, "intersectional"),
+        (3, "intersectional"),
+    ]
+    assert list(figures.by_order[0].discarded_by_reason.items()) == [
+        ("agreement", 1),
+        ("grammar", 1),
+        ("pos", 2),
+    ]
+
+
+def test_truth_tables_stand_by_their_attributes() -> None:
+    others = [f"{name}:x" for name in ("race", "age", "faith", "body", "height")]
+    cases = [case("t", "original"), *(case("t", "atomic", change) for change in (GENDER, *others))]
+    cases += [case("t", "intersectional", GENDER, change) for change in others]
+    cases += [case("t", "intersectional", "age:x", "body:x")]
+    figures = found(run(cases, lambda _: "Positive"))
+    tables = [table.attributes for table in figures.truth_tables]
+    assert tables == [
+        ("age", "body"),
+        *(("gender", name) for name in ("age", "body", "faith", "height", "race")),
+    ]

@@ -74,3 +74,62 @@ def test_inserted_words_mark_the_kind_of_edits() -> None:
     assert edits_of([]) == ""
     assert edits_of([substitution("gender:female")]) == "1"
     assert edits_of([inserted, substitution("gender:female")]) == "2+"
+
+
+def test_a_place_tells_which_group_its_text_speaks_of() -> None:
+    found = list(places(family("t", spoken="female")))
+    assert {(place.attribute, place.spoken) for place in found} == {("gender", "female"), ("body", "plain")}
+    assert {place.document for place in found} == {"t"}
+    assert {version.case for place in found for version in place.versions} == {
+        case.id for case in family("t", spoken="female") if case.role != "control"
+    }
+
+
+def test_one_group_alone_is_no_place() -> None:
+    cases = [case("t", "atomic", "body:blind"), replace(case("t", "atomic", "body:blind"), id="again")]
+    assert not list(places(cases))
+
+
+def test_a_mutant_alone_is_at_no_place() -> None:
+    assert not list(places([case("t", "atomic", "body:blind")]))
+    assert not list(places([]))
+
+
+def test_places_of_different_words_of_one_attribute_are_apart() -> None:
+    """Two men in one text: what each is changed to is compared with himself."""
+    him, other = (replace(substitution("gender:female"), source=source) for source in ("he", "father"))
+    versions = [
+        case("t", "original"),
+        *(
+            replace(case("t", "atomic", "gender:female"), id=s.source, substitutions=(s,))
+            for s in (him, other)
+        ),
+    ]
+    assert [[version.case for version in place.versions] for place in places(versions)] == [
+        ["t#0", "he"],
+        ["t#0", "father"],
+    ]
+
+
+def test_versions_of_a_template_without_all_its_traits_are_at_no_place() -> None:
+    traits = [{"gender": "f", "country": "x"}, {"gender": "m", "country": "x"}, {"gender": "m"}]
+    versions = [
+        replace(case("t", "variant"), id=str(number), traits=each) for number, each in enumerate(traits)
+    ]
+    [place] = places(versions, ("gender", "country"))
+    assert (place.attribute, place.document, place.spoken) == ("gender", "t", None)
+    assert [version.case for version in place.versions] == ["0", "1"]
+
+
+def test_a_meeting_names_its_versions_and_skips_larger_ones() -> None:
+    larger = case("t", "intersectional", "gender:female", "body:blind", "age:old")
+    unread = [replace(c, reason="pos") if c.role == "intersectional" else c for c in family("t")]
+    [meeting] = meetings([larger, *family("t")])
+    assert (meeting.document, meeting.first, meeting.second) == ("t", "t#gender:female", "t#body:blind")
+    assert not list(meetings(unread))
+    together = [replace(c, traits={SAME_PERSON: "yes"}) for c in family("t")]
+    assert len(list(meetings(together))) == 1
+
+
+def test_controls_do_not_meet() -> None:
+    assert not list(meetings([c for c in family("t") if c.role in ("original", "control")]))

@@ -257,3 +257,15 @@ def test_outcomes_that_differ_in_their_margins_alone_are_equal() -> None:
     assert oracle.compare(near(Margin(1.0)), near(None)) == "benign"
     assert oracle.compare(Outcome(score=0.5), Outcome(score=0.51)) == "biased"
     assert oracle.compare(Outcome(score=0.5), Outcome(reason="unparsed")) == "undetermined"
+
+
+def test_a_verdict_is_as_sure_as_the_less_certain_of_its_two_answers() -> None:
+    cases = [case(ORIGINAL), case(RACE), case(GENDER), case(BODY)]
+    outcomes = {
+        cases[0].id: near(Margin(2.0)),
+        cases[1].id: near(Margin(0.5)),
+        cases[2].id: near(Margin(3.0)),
+        cases[3].id: near(None),
+    }
+    margins = [verdict.margin for verdict in oracle.judge(cases, outcomes)]
+    assert margins == [Margin(0.5), Margin(2.0), None]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -50,7 +51,8 @@ def test_with_three_labels_the_answer_is_in_the_set_or_not(
 
 
 @pytest.mark.parametrize(
-    ("bound", "status"), [(0.3, "undetermined"), (-4.0, "undetermined"), (math.log(2.1), "biased")]
+    ("bound", "status"),
+    [(0.3, "undetermined"), (-4.0, "undetermined"), (math.log(2), "biased"), (math.log(2.1), "biased")],
 )
 def test_a_bound_within_the_band_does_not_tell_a_tie(bound: float, status: Status) -> None:
     outcome = Outcome(frozenset(["Negative"]), margin=Margin(bound, is_bound=True))
@@ -64,6 +66,7 @@ def test_a_bound_within_the_band_does_not_tell_a_tie(bound: float, status: Statu
         (("neutral",), "Positive", None, "undetermined"),
         (("neutral",), "Negative", None, "undetermined"),
         (("neutral",), "Negative", math.log(1.9), "benign"),
+        (("neutral",), "Negative", math.log(2), "biased"),
         (("neutral",), "Negative", math.log(2.1), "biased"),
         (("positive", "neutral"), "Positive", None, "benign"),
         (("positive", "neutral"), "Positive", 9.0, "benign"),
@@ -114,3 +117,42 @@ def test_the_labels_of_a_task_are_known_by_their_names() -> None:
     ):
         with pytest.raises(ConfigError, match="suite linguistic needs a task with the labels"):
             oracle.labels(wrong)
+
+
+def test_a_task_with_many_labels_is_not_named_in_full() -> None:
+    with pytest.raises(ConfigError, match=r"this one has a, b, c$"):
+        oracle.labels("abc")
+    with pytest.raises(ConfigError, match=r"^suite custom .* this one has a, b, c, … \(4 in all\)$"):
+        oracle.labels("abcd", "custom")
+
+
+def test_a_verdict_has_the_margin_of_its_answer() -> None:
+    group = [case("seed", ("positive",)), case("one", ("positive",)), case("two", ("positive",))]
+    outcomes = {"seed": answer("Positive", 2.0), "one": answer("Negative", 0.5)}
+    verdicts = list(oracle.judge(group, outcomes, THREE))
+    assert [verdict.margin for verdict in verdicts] == [Margin(2.0), Margin(0.5), None]
+    assert {verdict.relation for verdict in verdicts} == {"expected"}
+
+
+def test_without_a_seed_no_expansion_passed_before() -> None:
+    (verdict,) = oracle.judge([case("one", ("positive",))], {"one": answer("Negative")}, THREE)
+    assert (verdict.status, verdict.hidden, verdict.other) == ("biased", "undetermined", None)
+
+
+def test_no_label_is_none_of_those_expected() -> None:
+    assert oracle.status(case(sentiments=("positive",)), Outcome(frozenset()), True) == "biased"
+    assert oracle.status(case(sentiments=("positive",)), Outcome(score=0.5), True) == "undetermined"
+    both = Outcome(frozenset(["Positive", "Negative"]))
+    assert oracle.status(case(sentiments=("positive", "neutral")), both, True) == "biased"
+    unasked = replace(case(), expected=None)
+    assert oracle.status(unasked, answer("Positive"), True) == "undetermined"
+
+
+def test_of_an_expansion_only_its_seeds_verdict_tells_whether_it_passed_before() -> None:
+    assert [oracle.pass_to_fail("biased", seed) for seed in ("benign", "biased", "undetermined", None)] == [
+        "yes",
+        "no",
+        "undetermined",
+        "undetermined",
+    ]
+    assert oracle.pass_to_fail("undetermined", "benign") is None

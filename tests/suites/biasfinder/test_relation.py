@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import product
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.core import Case, Outcome, Verdict
+from harness.core import Case, Margin, Outcome, Verdict
 from harness.suites.biasfinder import relation
 
 YES, NO, UNREAD = (
@@ -150,3 +151,32 @@ def test_names_go_with_their_gender() -> None:
     biased = [v for v in judged(group, outcomes, *BOTH) if v.status == "biased" and len(v.attributes) == 2]
     assert {(v.hidden, odd in (v.case, v.other)) for v in biased} == {("yes", True)}
     assert len(biased) == 2
+
+
+def test_what_others_of_their_class_are_answered_tells_nothing_of_two_persons() -> None:
+    group = [
+        mutant(f"{gender}{number}", gender=gender, occupation=job)
+        for number in (1, 2)
+        for gender, job in CORNERS
+    ]
+    outcomes = {case.id: NO if case.id.partition("/")[2].startswith("pilot") else YES for case in group}
+    outcomes["male/pilot/male1"] = YES
+    own = {"male/nurse/male1", "female/pilot/female1"}
+    (verdict,) = (v for v in judged(group, outcomes, *BOTH) if {v.case, v.other} == own)
+    assert (verdict.status, verdict.hidden) == ("biased", "yes")
+
+
+def test_a_pair_is_as_sure_as_the_less_certain_of_its_two_answers() -> None:
+    group = people(2)
+    margins = (2.0, 0.5, 1.0, None)
+    outcomes = {
+        case.id: replace(YES, margin=None if margin is None else Margin(margin))
+        for case, margin in zip(group, margins, strict=True)
+    }
+    found = {(v.other, v.case): v.margin for v in judged(group, outcomes, "gender")}
+    assert found == {
+        ("male/male0", "female/female0"): Margin(1.0),
+        ("male/male1", "female/female0"): Margin(0.5),
+        ("male/male0", "female/female1"): None,
+        ("male/male1", "female/female1"): None,
+    }
