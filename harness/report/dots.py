@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.blocks import Interval
-from harness.findings.records import Drift, Group
+from harness.findings.records import Contrast, Drift, Group
 from harness.report.finding import sure
 from harness.report.groups import FEW
 from harness.report.summary import Summary
@@ -45,7 +45,7 @@ class Dots:
 
 def dots(summary: Summary, most: int = MOST) -> Dots | None:
     """Return the plot of the outcome about which most is sure; None where no groups were compared."""
-    outcome = main_outcome(summary)
+    outcome = main_outcome(summary.contrasts)
     rows = [row for row in summary.groups if row.outcome == outcome]
     ranked = sorted((row for row in rows if row.originals >= FEW or sure(row)), key=_rank)
     if not ranked:
@@ -60,10 +60,10 @@ def dots(summary: Summary, most: int = MOST) -> Dots | None:
     return Dots(told[0].outcome, groups, band, _reach(told, band), len(rows) - len(told))
 
 
-def main_outcome(summary: Summary) -> str | None:
+def main_outcome(contrasts: Iterable[Contrast]) -> str | None:
     """Return the outcome that the first screen is about: the one of the surest contrast."""
     best = min(
-        summary.contrasts, key=lambda row: (not sure(row), _p(row.p_holm), -abs(row.effect)), default=None
+        contrasts, key=lambda row: (not sure(row), _p(row.p_holm), -abs(row.effect)), default=None
     )
     return None if best is None else best.outcome
 

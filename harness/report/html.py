@@ -10,6 +10,7 @@ import base64
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from harness import files, numerals
@@ -31,7 +32,7 @@ from harness.report.cards import Card, cards
 from harness.report.choosing import choose
 from harness.report.dots import dots
 from harness.report.heat import heats
-from harness.report.packing import fitted
+from harness.report.packing import fitted, rows_of
 from harness.report.summary import ResultRow, Summary
 from harness.sections import Estimate, Label, Worded
 
@@ -61,7 +62,8 @@ def write(folder: RunFolder, summary: Summary, most: int = listing.MOST) -> None
 
     Raises ``RunError``.
     """
-    listed, data = fitted(listing.read(folder, summary.favourable, most), _names(summary))
+    values = partial(rows_of, names=_names(summary))
+    listed, data = fitted(listing.read(folder, summary.favourable, most), values)
     beside = folder.path / "flips.parquet"
     if listed.complete:
         beside.unlink(missing_ok=True)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Literal
 
+from harness.numerals import listed
 from harness.report.flips import EXPECTED, Kind
 from harness.report.listing import Listing, Row, Shown
 
@@ -48,6 +49,15 @@ def answers(row: Row, listing: Listing) -> str:
     return f"{listing.cases[other].answer.text} → {answer}" if other is not None else answer
 
 
+def parting(row: Row, runs: Sequence[str]) -> str:
+    """Return in which of several runs the answer is changed, differs or is not as expected, and in which not."""
+    sides = [
+        listed(name for name, changed in zip(runs, row.changed, strict=True) if changed is side)
+        for side in (True, False)
+    ]
+    return f"{mark(row.flip['relation'])} in {sides[0]}, not in {sides[1]}"
+
+
 def side(row: Row, side: Literal[0, 1]) -> str:
     """Return the groups of the other case (0) or of this one (1), where two of equal rank are compared."""
     if mark(row.flip["relation"]) != DIFFERS:
@@ -62,7 +72,12 @@ def flagged(row: Row, shown: Shown) -> bool:
         return False
     if shown.id == row.flip["case"]:
         return bool(row.flip["kind"] != "unread")
-    return shown.biased and mark(row.flip["relation"]) != DIFFERS
+    return of_part(row, shown.biased)
+
+
+def of_part(row: Row, biased: bool) -> bool:
+    """Return whether the answer to another case of the row bears the mark: if that case is biased itself."""
+    return biased and mark(row.flip["relation"]) != DIFFERS
 
 
 def badges(row: Row) -> list[str]:
