@@ -1,4 +1,4 @@
-"""Where runs part: the same test, of the same texts, in which one model changes its answer and another does not.
+"""Where runs part: the tests of the same texts in which one changes its answer and another does not.
 
 The rows are those of the list of a run, with the answers of every run in place of one.
 """
@@ -49,7 +49,7 @@ def read(runs: Sequence[Run], most: int = MOST, characters: int = CHARACTERS) ->
     cases: dict[str, Shown] = {}
     texts: list[str] = []
     for source, tests in parted.sort("source").group_by("source", maintain_order=True):
-        run = runs[int(source[0])]  # type: ignore[call-overload]
+        run = runs[int(source[0])]
         assert run.tables is not None
         found = list(_rows(run, run.tables, tests, len(runs), most - len(rows)))
         wanted = {case for row in found for case in row.cases} - cases.keys()

@@ -50,7 +50,7 @@ def answers(row: Row, listing: Listing) -> str:
 
 
 def parting(row: Row, runs: Sequence[str]) -> str:
-    """Return in which of several runs the answer is changed, differs or is not as expected, and in which not."""
+    """Return in which of several runs a row is what its relation calls it, such as changed, and in which not."""
     sides = [
         listed(name for name, changed in zip(runs, row.changed, strict=True) if changed is side)
         for side in (True, False)
