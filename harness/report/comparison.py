@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from harness.blocks import Block, Interval
 from harness.core import Json, JsonObject
 from harness.findings import gaps
-from harness.numerals import count, estimate
+from harness.numerals import count, estimate, interval, percent
 from harness.report import case_by_case, standings, treatment
 from harness.report.finding import sure
 from harness.report.pairing import Paired, Run, Suited, of_suite, paired
 from harness.report.summary import Plain, ResultRow
-from harness.sections import Bar, Cell, Column, Plot, Section, Table
+from harness.sections import Bar, Cell, Column, Plot, Section, Table, Worded
 from harness.statistics import rate, wilson
 
 SCHEMA = 1
@@ -124,9 +124,10 @@ def _rates(runs: Sequence[Run]) -> list[Section]:
     sets = sorted(named, key=lambda names: (len(names), named[names]))
     if not sets:
         return []
-    rows, bars = [], []
+    rows: list[list[Cell]] = []
+    bars = []
     for names in sets:
-        cells: list[str | None] = [" + ".join(named[names])]
+        cells: list[Cell] = [" + ".join(named[names])]
         for number, run in enumerate(runs):
             row = by_set[run.name].get(names)
             cells.append(_share(row.rate, _bounds(row)) if row else None)
@@ -227,5 +228,8 @@ def _diversity(runs: Sequence[Run]) -> list[Section]:
     return [Section("Diversity and failures", table=Table(columns, rows), notes=[note])]
 
 
-def _share(value: float | None, bounds: Interval | None) -> str | None:
-    return None if value is None else estimate(value, bounds)
+def _share(value: float | None, bounds: Interval | None) -> Worded | None:
+    if value is None:
+        return None
+    own_line = f"\n{interval(bounds)}" if bounds is not None else ""
+    return Worded(estimate(value, bounds), f"{percent(value)}{own_line}")

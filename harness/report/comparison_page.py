@@ -15,8 +15,10 @@ from harness.report.listing import MOST, Listing
 from harness.report.packing import fitted
 from harness.report.pairing import Run
 
-NAMED = 4
+NAMED = 6
 """The most sets of runs whose cases the page counts, and the most reasons that it gives."""
+
+PARTING = "The same test of the same text, which is biased in one run and not in another"
 
 
 def render(compared: Comparison, runs: Sequence[Run] = (), most: int = MOST) -> str:
@@ -32,7 +34,7 @@ def render(compared: Comparison, runs: Sequence[Run] = (), most: int = MOST) -> 
     style = pages.get_template("style.css.jinja").render()
     program = script(pages)
     return pages.get_template("compare.html.jinja").render(
-        title=_title(compared),
+        title=_title(compared, runs),
         about=_about(runs),
         lead=lead,
         rest=rest,
@@ -46,6 +48,7 @@ def render(compared: Comparison, runs: Sequence[Run] = (), most: int = MOST) -> 
         runs=runs,
         listed=listed,
         counts=list(_counts(listed)),
+        parting=relations.PARTING.get(relations.only_mark(listed.rows) or "", PARTING),
         heading=f"Where they part: {relations.heading(listed.rows).lower()}",
         cards=list(cards(listed, parting.choose(listed, FIRST))),
         data=data,
@@ -57,11 +60,14 @@ def render(compared: Comparison, runs: Sequence[Run] = (), most: int = MOST) -> 
     )
 
 
-def _title(compared: Comparison) -> str:
+def _title(compared: Comparison, runs: Sequence[Run]) -> str:
     """Return in a few words whether the runs differ; what the page is where this is not asked."""
+    if not compared.contrasts:
+        return "Side by side"
+    who = "models" if len({run.summary.model for run in runs}) == len(runs) else "runs"
     if any(map(sure, compared.contrasts)):
-        return "They do not treat groups alike"
-    return "They are not shown to treat groups differently" if compared.contrasts else "Side by side"
+        return f"The {who} differ in how they treat groups"
+    return f"The {who} are not shown to differ in how they treat groups"
 
 
 def _about(runs: Sequence[Run]) -> str:
@@ -102,6 +108,6 @@ def _counts(listing: Listing) -> Iterator[str]:
     """Yield in how many cases which runs alone change their answer."""
     counts = parting.counts(listing)
     for names, number in counts[:NAMED]:
-        yield f"{number:,} in {numerals.listed(names)} alone"
+        yield f"{number:,} only in {numerals.listed(names)}"
     if counts[NAMED:]:
-        yield f"{sum(number for _, number in counts[NAMED:]):,} in others"
+        yield f"{sum(number for _, number in counts[NAMED:]):,} in other sets of runs"

@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 MOST = 14
 """The most groups of the plot: it must fit the first screen."""
-REACHES = (0.02, 0.04, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0)
+REACHES = (0.02, 0.04, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0, 1.5, 2.0)
 """The ends of the axis, on both sides of zero."""
 COVERED = 0.75
 """The share of intervals that the axis covers; the others go beyond it."""

@@ -21,11 +21,11 @@ from harness.report.finding import sure
 from harness.report.groups import FEW
 from harness.report.pairing import Run
 
-LANES = 36
+LANES = 27
 """The most lines of the plot of groups, one a group and run: it must fit the first screen."""
 FEWEST = 4
 """The groups that are shown however many runs there are."""
-MOST_GAPS = 10
+MOST_GAPS = 8
 COVERED = 0.75
 """The share of the intervals of differences that their axis covers."""
 

@@ -154,7 +154,10 @@ def values(listing: Listing) -> dict[str, Any]:
         "file": NAME,
         "runs": names,
         "coded": {**made["coded"], **by_run, **sides},
-        "facets": [*_who(names), *(facet for facet in made["facets"] if _holds(facet["key"]))],
+        "facets": [
+            *_who(names, relations.only_mark(rows) or "biased"),
+            *(facet for facet in made["facets"] if _holds(facet["key"])),
+        ],
         "cases": {
             **made["cases"],
             "told": packing.coded(tuple(told.answer for told in case.told) for case in cases),
@@ -174,10 +177,12 @@ def _names(row: Row, names: Sequence[str], changed: bool) -> list[str]:
     return [name for name, given in zip(names, row.changed, strict=True) if given is changed]
 
 
-def _who(names: Sequence[str]) -> list[dict[str, Any]]:
+def _who(names: Sequence[str], mark: str) -> list[dict[str, Any]]:
     """Return the filters by the runs in which answers change: by the set, and of more than two by each."""
-    each = [{"key": f"run:{place}", "name": name} for place, name in enumerate(names)]
-    return [{"key": "changed_in", "name": "Changed in"}, *(each if len(names) > FEWEST else [])]
+    words = {CHANGED: mark, UNCHANGED: relations.UNMARKED.get(mark, f"not {mark}")}
+    each = [{"key": f"run:{place}", "name": f"In {name}", "words": words} for place, name in enumerate(names)]
+    sets = {"key": "changed_in", "name": f"{mark.capitalize()} in"}
+    return [sets, *(each if len(names) > FEWEST else [])]
 
 
 def _holds(key: str) -> bool:

@@ -19,7 +19,7 @@ Key = tuple[str, ...]
 Sides = Mapping[Key, Mapping[str, Row]]
 """Rows by what they are about, and by the name of their run."""
 
-MOST = 200
+MOST = 40
 """The most rows of a table; all are in ``comparison.json``."""
 PLOTTED = 6
 """The most contrasts in the plot."""

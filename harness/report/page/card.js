@@ -12,6 +12,9 @@ export function element(name, kind = "", ...content) {
   return made;
 }
 
+/** The name of a run with its mark. */
+export const by = (run, name) => element("span", "by", element("span", `shape m${run % SHAPES}`), name);
+
 /** The parts of a text as nodes; of a long one only what is around the changes, unless `whole`. */
 export function marked(pieces, whole = false) {
   const length = pieces.reduce((sum, [text]) => sum + text.length, 0);
@@ -77,8 +80,7 @@ export function card(list, row, link, whole) {
     return list.told(number).map((answer, run) => {
       const changed = list.value(`run:${run}`, row) === "changed";
       const biased = number === own ? changed : (list.cases.biased_in[number] >> run) & 1;
-      const by = element("span", "by", element("span", `shape m${run % SHAPES}`), list.runs[run]);
-      return element("span", "reply", by, " ", reply(number, answer, biased));
+      return element("span", "reply", by(run, list.runs[run]), " ", reply(number, answer, biased));
     });
   }
 
