@@ -39,7 +39,7 @@ def render(compared: Comparison, runs: Sequence[Run] = (), most: int = MOST) -> 
         lead=lead,
         rest=rest,
         dots=model_dots.groups(runs) if runs else None,
-        gaps=model_dots.gaps(runs, compared.contrasts),
+        gaps=model_dots.gaps(runs, compared.contrasts) if runs else None,
         common=list(_common(compared.shared)),
         cautions=_cautions(runs),
         findings=findings,

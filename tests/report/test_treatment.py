@@ -185,10 +185,8 @@ def test_one_run_without_groups_says_so() -> None:
 
 
 def test_the_page_escapes_what_runs_say() -> None:
-    found = comparison.compare(
-        [made("<i>a</i>", rejects_women), made("b", even, cautions=[Caution(code="x", text="<script>")])]
-    )
-    page = comparison_page.render(found)
+    pair = [made("<i>a</i>", rejects_women), made("b", even, cautions=[Caution(code="x", text="<script>")])]
+    page = comparison_page.render(comparison.compare(pair), pair)
     assert "<script>" not in page
     assert "&lt;script&gt;" in page
     assert "<i>a</i>" not in page
