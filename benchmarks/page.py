@@ -1,11 +1,12 @@
 """How large is the page of a run with many flips, and how fast in a browser?
 
-    python benchmarks/page.py REVIEWS.csv [--flips 100000] [--chromium /usr/bin/chromium]
+    python benchmarks/page.py REVIEWS.csv [--flips 100000] [--runs 3] [--chromium /usr/bin/chromium]
 
 The reviews (column ``text``) get mutants of one attribute and of two, which all flip but a few, and the
 page is made of them. Prints its size, the time to make it, and in headless Chromium the first paint, the time
 until the list is there, and that of each filter, search and order with the drawing of the list: the median of
-five. Needs Playwright and a Chromium.
+five. With several runs it is the page that compares them: the second never changes its answer, so that each
+flip is a case in which they part, and the others half of the time. Needs Playwright and a Chromium.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import statistics
 import sys
 import tempfile
 import time
+import zlib
 from collections.abc import Iterator, Sequence
 from itertools import cycle, islice, product
 from pathlib import Path
@@ -28,7 +30,8 @@ from harness.core import Case, Margin, Outcome, Role, Substitution, Ternary, Ver
 from harness.findings.outcomes import Outcomes
 from harness.folder import DERIVED, RunFolder
 from harness.plugins import Nouns
-from harness.report import figures, html
+from harness.report import comparison, comparison_page, figures, html
+from harness.report.pairing import Run
 
 GROUPS = {
     "race": ("African", "Asian", "European", "American", "Arab", "Nigerian", "Polish", "Chinese"),
@@ -49,6 +52,12 @@ FILTERS = (
     ("largest shift", "#sort=shift"),
     ("document, filtered", "#attributes=body&sort=document"),
 )
+COMPARED = (
+    ("changed in one run", "#changed_in=run0"),
+    ("not changed in one", "#run%3A2=not+changed"),
+    *(one for one in FILTERS if "hidden" not in one[1] and "shift" not in one[1]),
+)
+Filters = Sequence[tuple[str, str]]
 
 
 def mutants(number: int, text: str, rng: random.Random) -> Iterator[tuple[Case, bool, Ternary | None]]:
@@ -82,21 +91,24 @@ def _exchange(attribute: str, word: str, other: str) -> Substitution:
     return Substitution(attribute, word, other, (), "exchange", "american", other.lower())
 
 
-def fill(folder: RunFolder, reviews: Sequence[str], flips: int) -> None:
-    """Write the tables of a run that has ``flips`` flips."""
+def fill(folder: RunFolder, reviews: Sequence[str], flips: int, number: int = 0) -> None:
+    """Write the tables of a run that has ``flips`` flips; those of run 1 are none, of a later one fewer."""
     rng = random.Random(0)
     left = flips
     rows = []
     folder.open("", {})
     each = -(-flips // len(reviews))
     with folder.parts("answers") as answers, folder.parts("verdicts") as verdicts:
-        for number, text in enumerate(islice(cycle(reviews), 10 * len(reviews))):
+        for place, text in enumerate(islice(cycle(reviews), 10 * len(reviews))):
             if left <= 0:
                 break
             here = min(each, left)
-            for case, flip, hidden in mutants(number, text, rng):
+            for case, flip, hidden in mutants(place, text, rng):
                 flipped = flip and here > 0
                 here, left = here - flipped, left - flipped
+                flipped = flipped and (
+                    number == 0 or (number > 1 and zlib.crc32(case.id.encode()) % number > 0)
+                )
                 outcome = Outcome(frozenset({LABELS[flipped]}))
                 answers.add(tables.answer_row(case, outcome, "reply"))
                 if case.role != "original":
@@ -139,7 +151,25 @@ def facts() -> figures.Facts:
     )
 
 
-def measure(page: Path, chromium: str) -> Iterator[tuple[str, str]]:
+def page_of(folder: Path, reviews: Sequence[str], flips: int, runs: int) -> Path:
+    """Return the page of a run, or of several, in ``folder``; prints how long it took to make."""
+    made = []
+    for number in range(runs):
+        run = RunFolder(folder / f"run{number}")
+        fill(run, reviews, flips, number)
+        made.append(Run(f"run{number}", figures.build(run, facts()), run.scan("verdicts"), run))
+    start = time.perf_counter()
+    if runs == 1:
+        html.write(run, made[0].summary)
+        page = run.path / "report.html"
+    else:
+        page = folder / "compare.html"
+        page.write_text(comparison_page.render(comparison.compare(made), made), encoding="utf-8")
+    print(f"page made in: {time.perf_counter() - start:.0f} s")
+    return page
+
+
+def measure(page: Path, chromium: str, filters: Filters) -> Iterator[tuple[str, str]]:
     """Yield what was measured in the browser, in words and numbers."""
     from playwright.sync_api import sync_playwright
 
@@ -156,7 +186,7 @@ def measure(page: Path, chromium: str) -> Iterator[tuple[str, str]]:
                 tab.close()
         yield "first paint", f"{statistics.median(paints):.0f} ms"
         yield "list unpacked", f"{statistics.median(ready):.0f} ms"
-        for name, address in FILTERS:
+        for name, address in filters:
             times = [_timed(tab, address) for _ in range(REPEATS)]
             shown = tab.evaluate("document.getElementById('shown').textContent")
             yield f"{name}: {shown}", f"{statistics.median(times):.0f} ms (first {times[0]:.0f})"
@@ -184,23 +214,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
     parser.add_argument("reviews", type=Path)
     parser.add_argument("--flips", type=int, default=100_000)
+    parser.add_argument("--runs", type=int, default=1)
     parser.add_argument("--chromium", default="/usr/bin/chromium")
-    parser.add_argument("--keep", type=Path, help="A folder to keep the run and its page in.")
+    parser.add_argument("--keep", type=Path, help="A folder to keep the runs and their page in.")
     options = parser.parse_args()
     csv.field_size_limit(sys.maxsize)
     with options.reviews.open(encoding="utf-8", newline="") as file:
         reviews = [row["text"] for row in csv.DictReader(file) if " " in row["text"]]
     with tempfile.TemporaryDirectory() as temporary:
-        folder = RunFolder(options.keep or Path(temporary) / "run")
-        fill(folder, reviews, options.flips)
-        summary = figures.build(folder, facts())
-        start = time.perf_counter()
-        html.write(folder, summary)
-        print(f"page made in: {time.perf_counter() - start:.0f} s")
-        page = folder.path / "report.html"
+        page = page_of(options.keep or Path(temporary), reviews, options.flips, options.runs)
         size, characters = page.stat().st_size, sum(map(len, reviews))
         print(f"size: {size / 1e6:.1f} MB, of {characters / 1e6:.1f} million characters of reviews")
-        for name, value in measure(page, options.chromium):
+        filters = FILTERS if options.runs == 1 else COMPARED
+        for name, value in measure(page, options.chromium, filters):
             print(f"{name}: {value}", flush=True)
 
 

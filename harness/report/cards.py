@@ -4,24 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from harness.language.differences import Piece, changes, excerpt, left_out
 from harness.report import relations
-from harness.report.listing import Listing, Row
+from harness.report.listing import Listing, Row, Shown
 from harness.report.packing import expected
+
+
+class Reply(NamedTuple):
+    """An answer with its ``mark`` ("changed"); ``run`` names whose it is, where several are compared."""
+
+    answer: str
+    mark: str
+    read: bool
+    run: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One text of a card: its name, the answer with its ``mark`` ("changed"), and an excerpt.
+    """One text of a card: its name, the answer of each run, and an excerpt.
 
     ``part``: the text has a part of the change alone.
     """
 
     name: str
-    answer: str
-    mark: str
-    read: bool
+    replies: Sequence[Reply]
     part: bool
     pieces: Sequence[Piece]
     left_out: bool
@@ -29,10 +37,14 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A row of the list beside its original and the mutants of its parts."""
+    """A row of the list beside its original and the mutants of its parts.
+
+    ``parting``: in which of several runs the answer is changed, and in which not.
+    """
 
     case: str
     attributes: str
+    parting: str
     badges: Sequence[str]
     facts: str
     lines: Sequence[Line]
@@ -64,6 +76,7 @@ def _card(listing: Listing, row: Row) -> Card:
     return Card(
         case=own,
         attributes=" + ".join(flip["attributes"]),
+        parting=relations.parting(row, listing.runs) if listing.runs else "",
         badges=relations.badges(row),
         facts=f"document {flip['document']}, {f'{right} {gold}' if gold else 'no gold label'}",
         lines=lines,
@@ -77,10 +90,17 @@ def _line(
     own = case == row.flip["case"]
     return Line(
         name=name or shown.title or ("This text" if own else "Other"),
-        answer=shown.answer.text,
-        mark=relations.mark(row.flip["relation"]) if relations.flagged(row, shown) else "",
-        read=shown.answer.read,
+        replies=list(_replies(listing, row, shown)),
         part=case in row.parts,
         pieces=excerpt(text, spans),
         left_out=left_out(text, spans),
     )
+
+
+def _replies(listing: Listing, row: Row, shown: Shown) -> Iterator[Reply]:
+    mark = relations.mark(row.flip["relation"])
+    if not listing.runs:
+        yield Reply(shown.answer.text, mark if relations.flagged(row, shown) else "", shown.answer.read)
+    for run, told, changed in zip(listing.runs, shown.told, row.changed, strict=True):
+        flagged = changed is True if shown.id == row.flip["case"] else relations.of_part(row, told.biased)
+        yield Reply(told.answer.text, mark if flagged and told.answer.read else "", told.answer.read, run)

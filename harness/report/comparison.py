@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from harness import __version__
 from harness.blocks import Block, Interval
 from harness.core import Json, JsonObject
 from harness.findings import gaps
-from harness.numerals import count, estimate
+from harness.numerals import count, estimate, interval, percent
 from harness.report import case_by_case, standings, treatment
 from harness.report.finding import sure
-from harness.report.html import environment
 from harness.report.pairing import Paired, Run, Suited, of_suite, paired
 from harness.report.summary import Plain, ResultRow
-from harness.sections import Bar, Cell, Column, Plot, Section, Table
+from harness.sections import Bar, Cell, Column, Plot, Section, Table, Worded
 from harness.statistics import rate, wilson
 
 SCHEMA = 1
@@ -26,19 +24,13 @@ class Comparison(Plain):
     """The content of ``comparison.json``: ``headline`` and ``sections`` for people, and blocks of figures."""
 
     headline: str
+    shared: tuple[gaps.Shared, ...] = ()
+    contrasts: tuple[gaps.Gap, ...] = ()
 
     def to_json(self) -> dict[str, Json]:
         """Return the JSON values."""
         values: dict[str, Json] = self.model_dump(mode="json", by_alias=True, exclude_unset=True)
         return values
-
-
-def render(compared: Comparison) -> str:
-    """Return ``comparison.html``: one page with the sections of a comparison of runs or of scores."""
-    template = environment().get_template("comparison.html.jinja")
-    return template.render(
-        title="Side by side", version=__version__, headline=compared.headline, sections=compared.sections
-    )
 
 
 def compare(runs: Sequence[Run]) -> Comparison:
@@ -48,6 +40,7 @@ def compare(runs: Sequence[Run]) -> Comparison:
     suites = [of_suite(run) for run in runs]
     sections = [
         _models(runs),
+        *treatment.found(runs),
         *treatment.sections(runs, shared, differences),
         *_rates(runs),
         _suites(suites),
@@ -131,9 +124,10 @@ def _rates(runs: Sequence[Run]) -> list[Section]:
     sets = sorted(named, key=lambda names: (len(names), named[names]))
     if not sets:
         return []
-    rows, bars = [], []
+    rows: list[list[Cell]] = []
+    bars = []
     for names in sets:
-        cells: list[str | None] = [" + ".join(named[names])]
+        cells: list[Cell] = [" + ".join(named[names])]
         for number, run in enumerate(runs):
             row = by_set[run.name].get(names)
             cells.append(_share(row.rate, _bounds(row)) if row else None)
@@ -234,5 +228,8 @@ def _diversity(runs: Sequence[Run]) -> list[Section]:
     return [Section("Diversity and failures", table=Table(columns, rows), notes=[note])]
 
 
-def _share(value: float | None, bounds: Interval | None) -> str | None:
-    return None if value is None else estimate(value, bounds)
+def _share(value: float | None, bounds: Interval | None) -> Worded | None:
+    if value is None:
+        return None
+    own_line = f"\n{interval(bounds)}" if bounds is not None else ""
+    return Worded(estimate(value, bounds), f"{percent(value)}{own_line}")

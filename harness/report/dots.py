@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from harness.blocks import Interval
-from harness.findings.records import Drift, Group
+from harness.findings.records import Contrast, Drift, Group
 from harness.report.finding import sure
 from harness.report.groups import FEW
 from harness.report.summary import Summary
 
+T = TypeVar("T")
+
 MOST = 14
 """The most groups of the plot: it must fit the first screen."""
-REACHES = (0.02, 0.04, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0)
+REACHES = (0.02, 0.04, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0, 1.5, 2.0)
 """The ends of the axis, on both sides of zero."""
 COVERED = 0.75
 """The share of intervals that the axis covers; the others go beyond it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Dots:
-    """The groups by attribute; ``band`` is the change of ``outcome`` in control mutants, None without any."""
+class Axis:
+    """An axis that goes as far below zero as above it."""
 
-    outcome: str
-    groups: Mapping[str, Sequence[Group]]
-    band: Drift | None
     reach: float
-    left_out: int
 
     def place(self, value: float) -> float:
         """Return where a value is on the axis, in percent of its length; what is beyond is at its end."""
@@ -43,43 +42,57 @@ class Dots:
         return [self.reach * part for part in (-1, -0.5, 0, 0.5, 1)]
 
 
+@dataclass(frozen=True, slots=True)
+class Dots(Axis):
+    """The groups by attribute; ``band`` is the change of ``outcome`` in control mutants, None without any."""
+
+    outcome: str
+    groups: Mapping[str, Sequence[Group]]
+    band: Drift | None
+    left_out: int
+
+
 def dots(summary: Summary, most: int = MOST) -> Dots | None:
     """Return the plot of the outcome about which most is sure; None where no groups were compared."""
-    outcome = main_outcome(summary)
+    outcome = main_outcome(summary.contrasts)
     rows = [row for row in summary.groups if row.outcome == outcome]
-    ranked = sorted((row for row in rows if row.originals >= FEW or sure(row)), key=_rank)
+    ranked = sorted(filter(shown, rows), key=rank)
     if not ranked:
         return None
-    told = _shared_out(ranked, most)
-    band = _band(summary, told[0].outcome)
+    told = shared_out(ranked, most, lambda row: row.attribute)
+    band = band_of(summary, told[0].outcome)
     groups: dict[str, list[Group]] = {}
     for row in told:  # the attribute of the surest first
         groups.setdefault(row.attribute, []).append(row)
     for of_attribute in groups.values():
         of_attribute.sort(key=lambda row: row.effect)
-    return Dots(told[0].outcome, groups, band, _reach(told, band), len(rows) - len(told))
+    return Dots(reach_of(told, [band]), told[0].outcome, groups, band, len(rows) - len(told))
 
 
-def main_outcome(summary: Summary) -> str | None:
+def main_outcome(contrasts: Iterable[Contrast]) -> str | None:
     """Return the outcome that the first screen is about: the one of the surest contrast."""
-    best = min(
-        summary.contrasts, key=lambda row: (not sure(row), _p(row.p_holm), -abs(row.effect)), default=None
-    )
+    best = min(contrasts, key=lambda row: (not sure(row), _p(row.p_holm), -abs(row.effect)), default=None)
     return None if best is None else best.outcome
 
 
-def _shared_out(rows: Sequence[Group], most: int) -> list[Group]:
+def shown(row: Group) -> bool:
+    """Return whether a group has enough texts for the plot."""
+    return row.originals >= FEW or sure(row)
+
+
+def shared_out(rows: Sequence[T], most: int, of: Callable[[T], str]) -> list[T]:
     """Return at most ``most`` rows: the first of each attribute, then the second of each, and so on."""
     rounds: dict[str, int] = {}
     turns = []
     for row in rows:
-        turns.append(rounds.setdefault(row.attribute, 0))
-        rounds[row.attribute] += 1
+        turns.append(rounds.setdefault(of(row), 0))
+        rounds[of(row)] += 1
     kept = sorted(sorted(range(len(rows)), key=lambda place: turns[place])[:most])
     return [rows[place] for place in kept]
 
 
-def _rank(row: Group) -> tuple[bool, float, int]:
+def rank(row: Group) -> tuple[bool, float, int]:
+    """Return by what rows are sorted: the surest first, then those of most texts."""
     return (not sure(row), _p(row.p_holm), -row.originals)
 
 
@@ -87,19 +100,26 @@ def _p(p: float | None) -> float:
     return 1.0 if p is None else p
 
 
-def _band(summary: Summary, outcome: str) -> Drift | None:
+def band_of(summary: Summary, outcome: str) -> Drift | None:
     """Return what one change of words that name nobody does to the outcome, from the kind with most texts."""
     drifts = summary.control.drift if summary.control is not None else ()
     single = [row for row in drifts if row.outcome == outcome and row.edits.rstrip("+") == "1"]
     return max(single, key=lambda row: row.originals, default=None)
 
 
-def _reach(rows: Sequence[Group], band: Drift | None) -> float:
+def reach_of(rows: Sequence[Group], bands: Sequence[Drift | None]) -> float:
+    """Return the end of an axis for the effects, most of their intervals, and the bands."""
     ends = sorted(_ends(rows))
     most = max(abs(row.effect) for row in rows)
     wide = max(most, *_ends(filter(sure, rows)), ends[int(COVERED * (len(ends) - 1))] if ends else 0.0)
-    if band is not None and band.ci95 is not None:
-        wide = max(wide, min(1.0, *map(abs, band.ci95)))
+    for band in bands:
+        if band is not None and band.ci95 is not None:
+            wide = max(wide, min(1.0, *map(abs, band.ci95)))
+    return rounded(wide)
+
+
+def rounded(wide: float) -> float:
+    """Return the first end of an axis that is as far."""
     return next((reach for reach in REACHES if reach >= wide), REACHES[-1])
 
 

@@ -48,4 +48,4 @@ def _longest_word(text: str) -> int:
 def _length(text: str) -> int:
     from rich.cells import cell_len
 
-    return cell_len(text)
+    return max(map(cell_len, text.split("\n")))

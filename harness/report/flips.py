@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from harness import columns
-from harness.core import NEAR_TIE
+from harness.core import NEAR_TIE, Tables
 from harness.report import summary as summaries
 from harness.spreadsheets import disarmed
 
@@ -56,9 +56,15 @@ def listed(folder: RunFolder, favourable: Sequence[str], most: int) -> Iterator[
     """
     left = most
     for kind, verdicts in _kinds(folder).items():
-        for row in _joined(folder, verdicts.head(left), ()).collect(engine="streaming").iter_rows(named=True):
+        for flip in tested(folder, verdicts.head(left), favourable):
             left -= 1
-            yield {**_flip(row, favourable), "kind": kind}
+            yield {**flip, "kind": kind}
+
+
+def tested(tables: Tables, verdicts: pl.LazyFrame, favourable: Sequence[str]) -> Iterator[Flip]:
+    """Yield tests of a run as flips without texts, whatever came of them."""
+    for row in _joined(tables, verdicts, ()).collect(engine="streaming").iter_rows(named=True):
+        yield _flip(row, favourable)
 
 
 def numbers(folder: RunFolder) -> dict[Kind, int]:
@@ -126,13 +132,13 @@ def as_json(rows: Iterator[Flip]) -> Iterator[str]:
         yield json.dumps({name: row[name] for name in COLUMNS}, ensure_ascii=False) + "\n"
 
 
-def _joined(folder: RunFolder, verdicts: pl.LazyFrame, texts: Sequence[str]) -> pl.LazyFrame:
+def _joined(tables: Tables, verdicts: pl.LazyFrame, texts: Sequence[str]) -> pl.LazyFrame:
     """Return verdicts beside the cases and answers that they compare, with these columns of ``texts``."""
     import polars as pl
 
     kept = ("id", "group", "role", "substitutions", "traits", "expected", *texts)
-    cases = folder.scan("cases").select(kept)
-    answers = folder.scan("answers").select("case", "outcome", "labels", "score")
+    cases = tables.scan("cases").select(kept)
+    answers = tables.scan("answers").select("case", "outcome", "labels", "score")
     originals = cases.filter(role="original").unique("group", keep="first", maintain_order=True)
     tie = (pl.col("margin") < NEAR_TIE).fill_null(value=False)
     near = pl.when(tie & pl.col("margin_is_bound").fill_null(value=False)).then(None).otherwise(tie)

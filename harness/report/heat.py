@@ -51,7 +51,7 @@ class Heat:
 
 def heats(summary: Summary) -> list[Heat]:
     """Return a map for each two attributes, the one with most texts first; none where too few texts meet."""
-    outcome = main_outcome(summary)
+    outcome = main_outcome(summary.contrasts)
     pairs: dict[tuple[str, ...], list[Intersection]] = {}
     for row in summary.intersections:
         if row.outcome == outcome and len(row.groups) == 2:

@@ -10,6 +10,7 @@ import base64
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from harness import files, numerals
@@ -31,8 +32,9 @@ from harness.report import (
 from harness.report.cards import Card, cards
 from harness.report.choosing import choose
 from harness.report.dots import dots
+from harness.report.finding import sure
 from harness.report.heat import heats
-from harness.report.packing import fitted
+from harness.report.packing import fitted, rows_of
 from harness.report.summary import ResultRow, Summary
 from harness.sections import Estimate, Label, Worded
 
@@ -62,7 +64,8 @@ def write(folder: RunFolder, summary: Summary, most: int = listing.MOST) -> None
 
     Raises ``RunError``.
     """
-    listed, data = fitted(listing.read(folder, summary.favourable, most), _names(summary))
+    values = partial(rows_of, names=_names(summary))
+    listed, data = fitted(listing.read(folder, summary.favourable, most), values)
     beside = folder.path / "flips.parquet"
     if listed.complete:
         beside.unlink(missing_ok=True)
@@ -77,7 +80,7 @@ def render(folder: RunFolder, summary: Summary, listed: listing.Listing, data: M
     rows = [row for row in summary.rows if row.tests]
     conclusive = summary.headline is not None  # the suite's sections are the findings, not the results
     measured = fluency.sections(folder.path)
-    lead, rest = _lead(wording.headline(summary), summary.model)
+    lead, rest = parted(wording.headline(summary), [summary.model])
     pages = environment()
     style = pages.get_template("style.css.jinja").render()
     program = script(pages)
@@ -107,9 +110,9 @@ def render(folder: RunFolder, summary: Summary, listed: listing.Listing, data: M
         cards=list(cards(listed, _chosen(folder, listed))),
         explained=list(_explained(listed, explanations)),
         data=data,
-        style=_trusted(style),
-        script=_trusted(program),
-        policy=_trusted(_policy(style, program)),
+        style=trusted(style),
+        script=trusted(program),
+        policy=policy(style, program),
         wording=wording,
         numerals=numerals,
     )
@@ -132,9 +135,9 @@ def script(pages: Environment) -> str:
     return re.sub(r"^(import .*;\n|export )", "", modules, flags=re.M)
 
 
-def _policy(style: str, program: str) -> str:
+def policy(style: str, program: str) -> str:
     """Return the policy of the page: nothing from outside, no style or script but these."""
-    return (
+    return trusted(
         f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(program)}'; base-uri 'none';"
         " form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
     )
@@ -144,7 +147,7 @@ def _digest(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode('utf-8')).digest()).decode('ascii')}"
 
 
-def _trusted(text: str) -> str:
+def trusted(text: str) -> str:
     """Return what is our own, and must not be escaped."""
     from markupsafe import Markup
 
@@ -171,9 +174,10 @@ def _names(summary: Summary) -> dict[str, str]:
     return {row.name: names[row.name] for row in summary.results if row.name in names}
 
 
-def _lead(headline: str, model: str) -> tuple[str, str]:
-    """Return the first sentence, and the others."""
-    first, *others = re.split(rf"(?<=[a-z)%]\.) (?=[A-Z]|{re.escape(model)} )", headline, maxsplit=1)
+def parted(headline: str, names: Sequence[str]) -> tuple[str, str]:
+    """Return the first sentence, and the others, which may begin with one of ``names``."""
+    begin = "|".join(["[A-Z]", *(rf"{re.escape(name)}[ :,]" for name in names)])
+    first, *others = re.split(rf"(?<=[a-z)%]\.) (?={begin})", headline, maxsplit=1)
     return first, " ".join(others)
 
 
@@ -204,11 +208,13 @@ def environment() -> Environment:
         "points": groups.points,
         "written": cells.written,
         "scale": cells.scale,
+        "chance": numerals.chance,
         "slug": lambda text: re.sub(r"\W+", "-", text.lower()).strip("-"),
         "unit": lambda text: re.sub(r" (?=%)|(?<=\bp) (?=[=<] )|(?<=\bp[ \u00a0][=<]) ", "\u00a0", text),
         "breakable": lambda text: text.replace("determined", "deter\u00admined"),
     }
     environment.tests |= {
+        "sure": sure,
         "an_estimate": lambda cell: isinstance(cell, Estimate),
         "a_label": lambda cell: isinstance(cell, Label),
         "not_asked": lambda cell: isinstance(cell, Worded) and not cell.brief,

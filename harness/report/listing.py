@@ -12,9 +12,10 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from harness.core import KEY_SEPARATOR
+from harness.core import KEY_SEPARATOR, Tables
 from harness.language.differences import Splice, spliced, splices
-from harness.report.flips import COLUMNS, REFUSALS, Flip, Kind, arrow, cell, listed, numbers
+from harness.report import flips
+from harness.report.flips import COLUMNS, REFUSALS, Flip, Kind, arrow, cell, numbers
 
 if TYPE_CHECKING:
     import polars as pl
@@ -48,9 +49,19 @@ class Answer(NamedTuple):
     read: bool = False
 
 
+class Told(NamedTuple):
+    """What a run of several answered about a case, and whether it is biased there."""
+
+    answer: Answer
+    biased: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A case as the page shows it: ``text`` number ``base`` of the listing, with its ``splices``."""
+    """A case as the page shows it: text number ``base`` of the listing, with its ``splices``.
+
+    ``told``: the answer of each run, where several are compared.
+    """
 
     id: str
     base: int
@@ -58,14 +69,19 @@ class Shown:
     title: str
     answer: Answer
     biased: bool
+    told: Sequence[Told] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of the list: the flip, and the ids of the cases of its parts, the smaller first."""
+    """A line of the list: the flip, and the ids of the cases of its parts, the smaller first.
+
+    ``changed``: whether it is a flip in each run, None where that is not decided, of several runs.
+    """
 
     flip: Flip
     parts: Sequence[str]
+    changed: Sequence[bool | None] = ()
 
     @property
     def cases(self) -> Iterator[str]:
@@ -84,12 +100,16 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The rows of the page with their cases and texts; ``totals`` counts all rows of the run by kind."""
+    """The rows of the page with their cases and texts; ``totals`` counts all rows of the run by kind.
+
+    ``runs``: the names of the runs, where several are compared.
+    """
 
     rows: Sequence[Row]
     cases: Mapping[str, Shown]
     texts: Sequence[str]
     totals: Mapping[Kind, int] = field(default_factory=dict)
+    runs: Sequence[str] = ()
 
     def text(self, case: str) -> str:
         """Return the text of a case."""
@@ -103,7 +123,7 @@ class Listing:
         cases = [case for case in self.cases.values() if case.id in wanted]
         bases = {base: place for place, base in enumerate(dict.fromkeys(case.base for case in cases))}
         moved = {case.id: replace(case, base=bases[case.base]) for case in cases}
-        return Listing(rows, moved, [self.texts[base] for base in bases], self.totals)
+        return Listing(rows, moved, [self.texts[base] for base in bases], self.totals, self.runs)
 
     @property
     def complete(self) -> bool:
@@ -115,27 +135,30 @@ def read(
     folder: RunFolder, favourable: Sequence[str], most: int = MOST, characters: int = CHARACTERS
 ) -> Listing:
     """Return the listing of a run: at most ``most`` rows and ``characters`` of text. Raises ``RunError``."""
-    rows = _rows(folder, favourable, most)
+    rows = with_parts(folder, list(flips.listed(folder, favourable, most)))
     wanted = {case for row in rows for case in row.cases}
     texts: list[str] = []
-    cases = {case.id: case for case in _cases(folder, wanted, texts, characters)}
-    held = [row for row in rows if all(case in cases for case in row.cases)]
-    return Listing(held, cases, texts, numbers(folder))
+    cases = {case.id: case for case in shown(folder, wanted, texts, characters)}
+    return Listing(held(rows, cases), cases, texts, numbers(folder))
 
 
-def _rows(folder: RunFolder, favourable: Sequence[str], most: int) -> list[Row]:
+def held(rows: Iterable[Row], cases: Mapping[str, object]) -> list[Row]:
+    """Return the rows whose cases are all there."""
+    return [row for row in rows if all(case in cases for case in row.cases)]
+
+
+def with_parts(tables: Tables, found: Sequence[Flip]) -> list[Row]:
     """Return the rows with their parts: the mutants of fewer of the same substitutions."""
     import polars as pl
 
-    flips = list(listed(folder, favourable, most))
-    keys = {(flip["group"], _key(part)) for flip in flips for part in _parts(flip["substitutions"])}
+    keys = {(flip["group"], _key(part)) for flip in found for part in _parts(flip["substitutions"])}
     places = pl.LazyFrame(sorted(keys), schema={"group": pl.String(), "key": pl.String()}, orient="row")
     fields = [pl.element().struct.field(name) for name in ("attribute", "source", "target")]
     key = pl.col("substitutions").list.eval(pl.concat_str(fields, separator=":")).list.join(KEY_SEPARATOR)
-    keyed = folder.scan("cases").with_columns(key=key).select("group", "key", "id", "valid")
-    found = keyed.join(places, on=["group", "key"], how="semi").sort("valid").collect(engine="streaming")
-    ids = {(group, part): case for group, part, case, _ in found.iter_rows()}  # a valid one stands
-    return [_row(flip, ids) for flip in flips]
+    keyed = tables.scan("cases").with_columns(key=key).select("group", "key", "id", "valid")
+    cases = keyed.join(places, on=["group", "key"], how="semi").sort("valid").collect(engine="streaming")
+    ids = {(group, part): case for group, part, case, _ in cases.iter_rows()}  # a valid one stands
+    return [_row(flip, ids) for flip in found]
 
 
 def _row(flip: Flip, ids: Mapping[tuple[str, str], str]) -> Row:
@@ -153,10 +176,10 @@ def _key(substitutions: Substitutions) -> str:
     return KEY_SEPARATOR.join(f"{s['attribute']}:{s['source']}:{s['target']}" for s in substitutions)
 
 
-def _cases(folder: RunFolder, wanted: Iterable[str], texts: list[str], characters: int) -> Iterator[Shown]:
+def shown(tables: Tables, wanted: Iterable[str], texts: list[str], characters: int) -> Iterator[Shown]:
     """Yield the ``wanted`` cases whose texts fit, and add the first text of each group to ``texts``."""
     bases: dict[str, int] = {}
-    table = _table(folder, sorted(wanted))
+    table = answered(tables, sorted(wanted))
     for batch in table.collect_batches(chunk_size=TEXTS_AT_ONCE, maintain_order=True):
         for row in batch.iter_rows(named=True):
             if row["group"] not in bases:
@@ -171,15 +194,15 @@ def _cases(folder: RunFolder, wanted: Iterable[str], texts: list[str], character
             yield Shown(row["id"], base, parts, _title(row), answer(row), bool(row["biased"]))
 
 
-def _table(folder: RunFolder, wanted: Sequence[str]) -> pl.LazyFrame:
+def answered(tables: Tables, wanted: Sequence[str]) -> pl.LazyFrame:
     """Return the ``wanted`` cases beside their answers, in the order of the cases."""
     import polars as pl
 
     ids = pl.LazyFrame({"id": wanted}, schema={"id": pl.String()})
-    judged = pl.concat([folder.scan(name) for name in ("verdicts", "controls")], how="diagonal")
+    judged = pl.concat([tables.scan(name) for name in ("verdicts", "controls")], how="diagonal")
     biased = judged.filter(status="biased").select("case").unique().with_columns(biased=True)
-    answers = folder.scan("answers").select("case", "outcome", "labels", "score")
-    table = folder.scan("cases").select("id", "group", "role", "text", "reason", "substitutions")
+    answers = tables.scan("answers").select("case", "outcome", "labels", "score")
+    table = tables.scan("cases").select("id", "group", "role", "text", "reason", "substitutions")
     table = table.join(ids, on="id", how="semi", maintain_order="left")
     for beside in (answers, biased):
         table = table.join(beside, left_on="id", right_on="case", how="left", maintain_order="left")

@@ -33,14 +33,14 @@ Column = dict[str, Any]
 
 
 def fitted(
-    listing: Listing, names: Mapping[str, str] = MappingProxyType({}), most: int = MOST_BYTES
+    listing: Listing, values: Callable[[Listing], object] | None = None, most: int = MOST_BYTES
 ) -> tuple[Listing, dict[str, str]]:
     """Return as many rows as ``most`` bytes hold, and these bytes by the name of their block in the page.
 
-    ``names`` are the suite's words for its attribute sets.
+    ``values`` makes the JSON values of the rows.
     """
     while listing.rows:
-        data = {"rows": packed(rows_of(listing, names)), "texts": packed(listing.texts)}
+        data = {"rows": packed((values or rows_of)(listing)), "texts": packed(listing.texts)}
         size = sum(map(len, data.values()))
         if size <= most:
             return listing, data
@@ -63,7 +63,7 @@ def rows_of(listing: Listing, names: Mapping[str, str] = MappingProxyType({})) -
     place = {case.id: number for number, case in enumerate(cases)}
     rows = listing.rows
     parts = [[place[part] for part in row.parts] for row in rows]
-    traits = _traits(rows)
+    traits = traits_of(rows)
     return {
         "columns": COLUMNS,
         "totals": listing.totals,
@@ -106,7 +106,7 @@ def coded(values: Iterable[Any]) -> Column:
     return {"values": distinct, "codes": codes}
 
 
-def _traits(rows: Sequence[Row]) -> list[str]:
+def traits_of(rows: Sequence[Row]) -> list[str]:
     """Return the traits to filter by: of several values, not very many, that name no attribute or source."""
     found: dict[str, set[str]] = {}
     others = set(INTERNAL)

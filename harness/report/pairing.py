@@ -94,7 +94,7 @@ def _joined(first: Run, second: Run) -> Iterator[Paired]:
     """Yield the rows of two runs, with p not corrected yet."""
     import polars as pl
 
-    left, right = (_decided(run.verdicts) for run in (first, second))
+    left, right = (decided(run.verdicts) for run in (first, second))
     if first.tables is not None and second.tables is not None:
         same = common(first.tables, second.tables).lazy()
         left = left.join(same, left_on="case", right_on="id", how="semi")
@@ -135,7 +135,7 @@ def _joined(first: Run, second: Run) -> Iterator[Paired]:
         )
 
 
-def _decided(verdicts: pl.LazyFrame) -> pl.LazyFrame:
+def decided(verdicts: pl.LazyFrame) -> pl.LazyFrame:
     """Return the tests that are biased or benign; a difference of scores is neither."""
     import polars as pl
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Literal
 
+from harness.numerals import listed
 from harness.report.flips import EXPECTED, Kind
 from harness.report.listing import Listing, Row, Shown
 
@@ -20,6 +21,13 @@ HEADINGS = {
     DIFFERS: "Pairs whose answers differ",
     WRONG: "Answers that are not as expected",
 }
+PARTING = {
+    CHANGED: "The same change of the same text, after which one run changes its answer and another does not",
+    DIFFERS: "The same two texts, which one run answers differently and another alike",
+    WRONG: "The same text, which one run answers as expected and another does not",
+}
+UNMARKED = {CHANGED: "not changed", DIFFERS: "does not differ", WRONG: "as expected"}
+"""What is not so, by mark."""
 KINDS: Mapping[Kind, str] = {
     "changed": "biased",
     "unread": "refused or filtered",
@@ -35,8 +43,14 @@ def mark(relation: str) -> str:
 
 def heading(rows: Sequence[Row]) -> str:
     """Return the heading of the list: what its rows are, in the words of their relations."""
+    own = only_mark(rows)
+    return "Biased cases" if own is None else HEADINGS[own]
+
+
+def only_mark(rows: Sequence[Row]) -> str | None:
+    """Return the mark of all rows that changed; None where they have several."""
     marks = {mark(row.flip["relation"]) for row in rows if row.flip["kind"] == "changed"}
-    return HEADINGS[marks.pop()] if len(marks) == 1 else "Biased cases"
+    return marks.pop() if len(marks) == 1 else None
 
 
 def answers(row: Row, listing: Listing) -> str:
@@ -46,6 +60,15 @@ def answers(row: Row, listing: Listing) -> str:
         return f"{', '.join(row.flip['expected'] or ())}, answered {answer}"
     other = row.flip["other"]
     return f"{listing.cases[other].answer.text} → {answer}" if other is not None else answer
+
+
+def parting(row: Row, runs: Sequence[str]) -> str:
+    """Return in which of several runs a row is what its mark says, and in which it is not."""
+    sides = [
+        listed(name for name, changed in zip(runs, row.changed, strict=True) if changed is side)
+        for side in (True, False)
+    ]
+    return f"{mark(row.flip['relation'])} in {sides[0]}, not in {sides[1]}"
 
 
 def side(row: Row, side: Literal[0, 1]) -> str:
@@ -62,7 +85,12 @@ def flagged(row: Row, shown: Shown) -> bool:
         return False
     if shown.id == row.flip["case"]:
         return bool(row.flip["kind"] != "unread")
-    return shown.biased and mark(row.flip["relation"]) != DIFFERS
+    return of_part(row, shown.biased)
+
+
+def of_part(row: Row, biased: bool) -> bool:
+    """Return whether the answer to another case of the row bears the mark: if that case is biased itself."""
+    return biased and mark(row.flip["relation"]) != DIFFERS
 
 
 def badges(row: Row) -> list[str]:

@@ -72,8 +72,9 @@ def drawn(table: Table, title: str, room: int) -> rich_table.Table:
 
 
 def show_sections(headline: str, sections: Sequence[Section], stderr: bool = False) -> None:
-    """Print sections, of long tables the first rows, then the finding in words."""
+    """Print the finding in words, then sections, of long tables the first rows."""
     console = screen(stderr)
+    console.print(headline)
     for section in sections:
         if section.page_only:
             continue
@@ -87,7 +88,6 @@ def show_sections(headline: str, sections: Sequence[Section], stderr: bool = Fal
             console.print(f"{left:,} more rows are on the page that --out writes.")
         for note in section.notes:
             console.print(note, style="dim")
-    console.print(headline)
 
 
 def _first(table: Table) -> Table:

@@ -19,7 +19,7 @@ Key = tuple[str, ...]
 Sides = Mapping[Key, Mapping[str, Row]]
 """Rows by what they are about, and by the name of their run."""
 
-MOST = 200
+MOST = 40
 """The most rows of a table; all are in ``comparison.json``."""
 PLOTTED = 6
 """The most contrasts in the plot."""
@@ -48,10 +48,14 @@ GAPS = (
 
 def sections(runs: Sequence[Run], shared: Sequence[Shared], gaps: Sequence[Gap]) -> list[Section]:
     """Return the sections of the findings of ``runs``, those that have rows; none where no run has any."""
-    found = [_found(run) for run in runs] if any(map(_said, runs)) else []
     if not any(run.summary.contrasts for run in runs):
-        return found
-    return [*found, *_contrasts(runs), *_gaps(shared, gaps), *_groups(runs), *_excess(runs)]
+        return []
+    return [*_contrasts(runs), *_gaps(shared, gaps), *_groups(runs), *_excess(runs)]
+
+
+def found(runs: Sequence[Run]) -> list[Section]:
+    """Return what each run found by itself; nothing where no run says what."""
+    return [_found(run) for run in runs] if any(map(_said, runs)) else []
 
 
 def _said(run: Run) -> str:
@@ -85,9 +89,10 @@ def _contrasts(runs: Sequence[Run]) -> Iterator[Section]:
     ]
     columns = [*_head("from → to", several), *(run.name for run in runs)]
     bars = [
-        _bar(f"{_named(key, several)[0]}, {name}", row)
+        _bar(f"{_named(key, several)[0]}, {run.name}", of_run[run.name], number)
         for key, of_run in ordered[:PLOTTED]
-        for name, row in of_run.items()
+        for number, run in enumerate(runs)
+        if run.name in of_run
     ]
     outcome = "" if several else f": effect on {next(iter(rows))[-1]}"
     plot = Plot(f"Effect on {'each answer' if several else next(iter(rows))[-1]}", bars=bars, percent=True)
@@ -193,9 +198,9 @@ def _gaps(shared: Sequence[Shared], gaps: Sequence[Gap]) -> Iterator[Section]:
     yield Section("Differences between runs on the same texts", text, table, notes=GAPS if rows else ())
 
 
-def _bar(name: str, row: Contrast) -> Bar:
+def _bar(name: str, row: Contrast, number: int) -> Bar:
     low, high = row.ci95 or (None, None)
-    return Bar(name, row.effect, low, high, int(sure(row)))
+    return Bar(name, row.effect, low, high, number)
 
 
 def _ordered(rows: Sides[Row]) -> list[tuple[Key, Mapping[str, Row]]]:

@@ -16,10 +16,10 @@ from harness.report.comparison import SCHEMA, Comparison
 from harness.report.pairing import Run
 
 
-def compared_runs(paths: Sequence[Path], corpus: Path | None = None) -> Comparison:
+def compared_runs(paths: Sequence[Path], corpus: Path | None = None) -> tuple[Comparison, Sequence[Run]]:
     """Compare the runs, or score files, at ``paths``; ``corpus`` is that of the score files.
 
-    Raises ``HarnessError``.
+    Returns the comparison and the runs, none where their scores are compared. Raises ``HarnessError``.
     """
     if twice := next((path for i, path in enumerate(paths) if path.resolve() in _resolved(paths[:i])), None):
         raise RunError(f"{twice} is named twice")
@@ -30,7 +30,7 @@ def compared_runs(paths: Sequence[Path], corpus: Path | None = None) -> Comparis
         path: _run(path, name) for path, name in zip(paths, names(paths), strict=True) if path not in files
     }
     if (scores := _by_scores(paths, by_path, corpus)) is not None:
-        return scores
+        return scores, ()
     runs = list(by_path.values())
     task = runs[0].summary.task
     for path, run in by_path.items():
@@ -38,7 +38,7 @@ def compared_runs(paths: Sequence[Path], corpus: Path | None = None) -> Comparis
             raise RunError(
                 f"{path} is of task {run.summary.task!r}, {paths[0]} of {task!r}: compare runs of one task"
             )
-    return comparison.compare(runs)
+    return comparison.compare(runs), runs
 
 
 def _run(path: Path, name: str) -> Run:

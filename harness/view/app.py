@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import cast
@@ -27,7 +27,7 @@ from harness import __version__
 from harness.core import Json
 from harness.disclosure import redacted
 from harness.errors import HarnessError
-from harness.report import comparison
+from harness.report import comparison_page
 from harness.report.html import environment
 from harness.studies.comparing import compared_runs
 from harness.view import trial
@@ -83,10 +83,9 @@ class Pages:
         if len(chosen) < 2:
             return self._fault("Choose at least two runs to compare.")
         try:
-            compared = await run_in_threadpool(compared_runs, chosen)
+            page = await run_in_threadpool(_compared, chosen)
         except HarnessError as error:
             return self._fault(str(error))
-        page = await run_in_threadpool(comparison.render, compared)
         return HTMLResponse(page, headers={"Content-Security-Policy": FOREIGN})
 
     async def try_page(self, request: Request) -> Response:
@@ -139,6 +138,10 @@ class Pages:
 
     def _fault(self, text: str) -> Response:
         return self._page("fault.html.jinja", 422, text=text)
+
+
+def _compared(paths: Sequence[Path]) -> str:
+    return comparison_page.render(*compared_runs(paths))
 
 
 async def _json(request: Request) -> dict[str, Json]:

@@ -15,7 +15,7 @@ from harness.report.summary import Summary
 DEPTH = 3
 MOST = 500
 """How deep in the folder runs are looked for, and how many are shown, the newest first."""
-PAGES = ("report.html", "coverage.html", "comparison.html", "summary.json", "junit.xml")
+PAGES = ("report.html", "coverage.html", "compare.html", "summary.json", "junit.xml")
 """What is shown of a run folder."""
 
 

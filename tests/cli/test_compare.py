@@ -84,7 +84,7 @@ def test_two_models_on_the_same_cases(audit: Callable[..., None], work: Path) ->
     assert (row["first"], row["second"], row["only_first"]) == ("even", "odd", 0)
     assert row["only_second"] == row["cases"] - row["neither"] >= 8
     assert found["headline"].endswith("odd is biased on more cases than even of gender.")
-    page = (work / "both" / "comparison.html").read_text(encoding="utf-8")
+    page = (work / "both" / "compare.html").read_text(encoding="utf-8")
     assert "Case by case" in page
     assert "McNemar" in page
 

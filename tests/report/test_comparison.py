@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import binomtest
 
 from harness.columns import schema
-from harness.report import comparison, pairing
+from harness.report import comparison, comparison_page, pairing
 from harness.report.pairing import Run
 from tests.report.builders import ZERO_ANSWERS, row, summary_of
 
@@ -116,7 +116,7 @@ def test_differences_of_scores_are_in_no_rate() -> None:
 
 def test_the_page_escapes_names() -> None:
     found = comparison.compare([run_of([], "<b>x</b>"), run_of([], "y")])
-    page = comparison.render(found)
+    page = comparison_page.render(found)
     assert "&lt;b&gt;x&lt;/b&gt;" in page
     assert "<b>x</b>" not in page
 

@@ -12,7 +12,7 @@ from harness.core import Case
 from harness.findings.build import find, tally
 from harness.findings.outcomes import Outcomes
 from harness.findings.records import Caution
-from harness.report import comparison, terminal
+from harness.report import comparison, comparison_page, terminal
 from harness.report.comparison import Comparison
 from harness.report.pairing import Run
 from harness.sections import Cell, Section, Worded
@@ -185,10 +185,8 @@ def test_one_run_without_groups_says_so() -> None:
 
 
 def test_the_page_escapes_what_runs_say() -> None:
-    found = comparison.compare(
-        [made("<i>a</i>", rejects_women), made("b", even, cautions=[Caution(code="x", text="<script>")])]
-    )
-    page = comparison.render(found)
+    pair = [made("<i>a</i>", rejects_women), made("b", even, cautions=[Caution(code="x", text="<script>")])]
+    page = comparison_page.render(comparison.compare(pair), pair)
     assert "<script>" not in page
     assert "&lt;script&gt;" in page
     assert "<i>a</i>" not in page

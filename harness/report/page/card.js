@@ -2,6 +2,7 @@
 
 const AROUND = 160;
 const WHOLE = 700;
+const SHAPES = 6;
 
 /** An element with a class, and text or children. */
 export function element(name, kind = "", ...content) {
@@ -10,6 +11,9 @@ export function element(name, kind = "", ...content) {
   made.append(...content.filter((part) => part !== null && part !== ""));
   return made;
 }
+
+/** The name of a run with its mark. */
+export const by = (run, name) => element("span", "by", element("span", `shape m${run % SHAPES}`), name);
 
 /** The parts of a text as nodes; of a long one only what is around the changes, unless `whole`. */
 export function marked(pieces, whole = false) {
@@ -62,14 +66,28 @@ export function card(list, row, link, whole) {
   lines.push(line(name(own, 1, "This text"), own, list.pieces(own, other)));
 
   function line(title, number, pieces, kind = "text") {
-    const [words, , read] = list.answer(number);
-    const biased = number === own ? list.value("kind", row) !== "unread" : list.cases.biased[number];
-    const flagged = biased && read && !(paired && number !== own);
-    const answer = element("span", read ? (flagged ? "answer biased" : "answer") : "answer absent");
-    answer.append(flagged ? `${words} (${mark})` : words);
     const text = element("p", "", ...marked(pieces, whole));
     text.dir = "auto";
-    return element("div", kind, element("div", "who", title, " ", answer), text);
+    return element("div", kind, element("div", "who", title, " ", ...replies(number)), text);
+  }
+
+  /** The answer about a case, or that of each run, with a mark where it is changed. */
+  function replies(number) {
+    if (!list.runs.length) {
+      const biased = number === own ? list.value("kind", row) !== "unread" : list.cases.biased[number];
+      return [reply(number, list.answer(number), biased)];
+    }
+    return list.told(number).map((answer, run) => {
+      const changed = list.value(`run:${run}`, row) === "changed";
+      const biased = number === own ? changed : (list.cases.biased_in[number] >> run) & 1;
+      return element("span", "reply", by(run, list.runs[run]), " ", reply(number, answer, biased));
+    });
+  }
+
+  function reply(number, [words, , read], biased) {
+    const flagged = biased && read && !(paired && number !== own);
+    const kind = read ? (flagged ? "answer biased" : "answer") : "answer absent";
+    return element("span", kind, flagged ? `${words} (${mark})` : words);
   }
 
   const permalink = element("a", "", `Case ${list.cases.id[own]}`);
@@ -81,7 +99,8 @@ export function card(list, row, link, whole) {
     measured("margin", list.rows.margin[row]),
   ].filter(Boolean);
   const heading = element("h3", "", list.value("attributes", row).join(" + ") || "Case");
-  const head = element("header", "", heading, ...badges(list, row));
+  const parting = list.runs.length ? [element("span", "note", list.value("answers", row))] : [];
+  const head = element("header", "", heading, ...badges(list, row), ...parting);
   return element("article", "card", head, ...lines, element("p", "note", permalink, `, ${facts.join(", ")}`));
 }
 

@@ -14,7 +14,7 @@ function bytesOf(base64) {
   return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
 }
 
-/** The list: `column(name)` has values and codes, `text(case)` and `pieces(case, beside)` the texts. */
+/** The list: `value(name, row)`, `text(case)` and `pieces(case, beside)`; of several `runs` also `told(case)`. */
 export async function opened() {
   const [rows, texts] = await Promise.all([unpacked("rows"), unpacked("texts")]);
   const { cases } = rows;
@@ -73,6 +73,8 @@ export async function opened() {
     pieces,
     title: (number) => cases.title.values[cases.title.codes[number]],
     answer: (number) => cases.answer.values[cases.answer.codes[number]],
+    runs: rows.runs ?? [],
+    told: (number) => cases.told.values[cases.told.codes[number]],
     value: (name, row) => rows.coded[name].values[rows.coded[name].codes[row]],
     parts: (row) => rows.parts.items.slice(rows.parts.starts[row], rows.parts.starts[row + 1]),
   };

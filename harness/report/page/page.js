@@ -1,5 +1,5 @@
 // The page: the list and its filters, the case beside it, and the contents.
-import { badges, card, element, marked } from "./card.js";
+import { badges, by, card, element, marked } from "./card.js";
 import { opened } from "./data.js";
 import { filtering } from "./filtering.js";
 import { listing } from "./listing.js";
@@ -51,7 +51,7 @@ async function explore() {
     const other = list.rows.other[row];
     const words = list.value("words", row).join(", ") || (list.value("groups", row).length ? exchanged(other, own) : "");
     const top = element("div", "top", element("b", "", words || list.value("attributes", row).join(" + ")));
-    const middle = element("div", "middle", list.value("answers", row), ...badges(list, row));
+    const middle = element("div", "middle", ...(list.runs.length ? changedIn(list, row) : [list.value("answers", row)]), ...badges(list, row));
     option.append(top, middle, element("div", "peek", ...peek(list.pieces(own, other))));
   }
 
@@ -156,6 +156,12 @@ async function explore() {
   place("explorer").hidden = false;
   document.body.classList.add("explored");
   restore();
+}
+
+/** In which of several runs the answer of a row is changed. */
+function changedIn(list, row) {
+  const mark = list.rows.marks[list.value("relation", row)] ?? "changed";
+  return [`${mark} in `, ...list.value("changed_in", row).map((name) => by(list.runs.indexOf(name), name))];
 }
 
 /** The first change of a text with a few words around it. */

@@ -1,4 +1,4 @@
-// The rows as a CSV file: the table of `hinter flips`, with no cell that a spreadsheet takes for a formula.
+// The rows as a CSV file, of a run the table of `hinter flips`, with no cell that a spreadsheet takes for a formula.
 
 const FORMULA = new Set("=+-@−|%");
 const UNSEEN = /^[\s\p{Cc}\p{Cf}]*/u;
@@ -26,6 +26,11 @@ export function table(list, rows) {
     answer: (row) => list.answer(list.rows.case[row])[1],
     other_answer: (row) => (list.rows.other[row] < 0 ? "" : list.answer(list.rows.other[row])[1]),
   };
+  list.runs.forEach((name, run) => {
+    values[`${name}: answer`] = (row) => list.told(list.rows.case[row])[run][1];
+    values[`${name}: other_answer`] = (row) =>
+      list.rows.other[row] < 0 ? "" : list.told(list.rows.other[row])[run][1];
+  });
   const made = {
     margin: (row) => number(list.rows.margin[row]),
     shift: (row) => number(list.rows.shift[row]),
@@ -35,14 +40,15 @@ export function table(list, rows) {
   const listed = (value) => (value === null ? "" : Array.isArray(value) ? value.join(", ") : String(value));
   const of = (name) => made[name] ?? ((row) => cell((values[name] ?? (() => listed(list.value(name, row))))(row)));
   const cells = columns.map(of);
-  return [columns, ...Array.from(rows, (row) => cells.map((value) => value(row)))].map((line) => `${line.join(",")}\r\n`);
+  const heads = columns.map(cell);
+  return [heads, ...Array.from(rows, (row) => cells.map((value) => value(row)))].map((line) => `${line.join(",")}\r\n`);
 }
 
 /** Have the browser save the table. */
 export function save(list, rows) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob(table(list, rows), { type: "text/csv;charset=utf-8" }));
-  link.download = "flips.csv";
+  link.download = list.rows.file ?? "flips.csv";
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
