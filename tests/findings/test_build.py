@@ -40,7 +40,9 @@ def test_a_system_that_rejects_women_treats_them_worse() -> None:
     assert row.effect == pytest.approx(-1.0)
     assert row.basis == "controls"
     assert row.ci95 is not None
-    assert row.ci95[1] < 0
+    assert row.ci95[0] == -1.0 < row.ci95[1] < 0, "no difference of shares is larger"
+    assert row.p is not None
+    assert row.p == 2 / 2**12 <= (row.p_holm or 0.0) <= 0.05
     assert sure(row)
 
 

@@ -50,6 +50,17 @@ def test_controls_take_the_drift_out() -> None:
     assert found.basis == "controls"
 
 
+def test_what_drift_alone_explains_is_no_evidence() -> None:
+    """Editing costs each text another amount, by mutants as by controls."""
+    costs = {f"t{n}": -0.1 * n for n in range(8)}
+    edited = differences(*((text, sum(costs.values()) / 8, {"1": 1.0}) for text in costs))
+    found = estimate(edited, {"1": differences(*((text, cost, {}) for text, cost in costs.items()))})
+    assert found.value == pytest.approx(0.0)
+    same = estimate(edited, {"1": differences(*((text, sum(costs.values()) / 8, {}) for text in costs))})
+    assert same.null.tolist() == [0.0] * 8
+    assert chances([same]).alone == [1.0]
+
+
 def test_both_directions_take_the_drift_out() -> None:
     """From men to women: effect and drift; from women to men, seen from the women: effect less drift."""
     rows = [(f"m{n}", -0.5, {"1": 1.0}) for n in range(20)] + [(f"w{n}", 0.1, {"1": -1.0}) for n in range(5)]
@@ -285,3 +296,14 @@ def test_sums_by_text_take_rounding_for_nothing() -> None:
     places = np.array([0, 2, 0, 2])
     assert by_text(places, np.array([1.0, 0.1, 2.0, -0.1 + 1e-14]), 4).tolist() == [3.0, 0.0, 0.0, 0.0]
     assert by_text(places, np.array([1.0, 0.0, 2.0, 2e-12]), 3).tolist() == [3.0, 0.0, 2e-12]
+
+
+def test_of_more_than_a_thousand_texts_estimates_that_go_together_are_tested_as_one() -> None:
+    draw = np.random.default_rng(12)
+    one, other = draw.normal(0.04, 1, 1500), draw.normal(0, 1, 1500)
+    same = [Contributions(0.0, np.zeros(1500), one, 1500) for _ in range(3)]
+    tested = chances(same)
+    assert tested.alone == tested.joint
+    assert tested.critical == pytest.approx(1.96, abs=0.06)
+    apart = chances([same[0], Contributions(0.0, np.zeros(1500), other, 1500)])
+    assert apart.joint[0] == pytest.approx(1 - (1 - apart.alone[0]) ** 2, abs=0.02)

@@ -218,3 +218,36 @@ def test_of_a_single_text_or_of_equal_ones_the_interval_is_wilsons() -> None:
 
 def many(number: int) -> list[Case]:
     return [each for name in texts(number) for each in family(name)]
+
+
+def test_of_several_claims_the_p_of_an_exchange_is_corrected_too() -> None:
+    """Five of twenty texts change in their one test, none in its control: 2 of the 32 ways are as extreme."""
+
+    def answer(asked: Case) -> str:
+        hit = asked.id.endswith("body:blind") and int(asked.document[1:]) < 5
+        return "Negative" if hit else "Positive"
+
+    cases = []
+    for name in texts(20):
+        mutants = [case(name, "atomic", change) for change in ("body:blind", "age:old")]
+        cases += text(name, mutants, [case(name, "control", f"{CONTROL}:x")])
+    strata = Strata.of(run(cases, answer))
+    alone = excesses(strata, [BODY], 1)["body", "changed"]
+    two = excesses(strata, [BODY, ("age",)], 1)["body", "changed"]
+    assert alone.p == pytest.approx(2 / 32, abs=0.01)
+    assert two.p == alone.p
+    assert two.p_holm == pytest.approx(1 - (1 - 2 / 32) ** 2, abs=0.02)
+
+
+def test_strata_stand_by_text_and_kind_whatever_the_order_of_the_tables() -> None:
+    cases = []
+    for name in reversed(texts(30)):
+        both = [case(name, "atomic", "body:blind"), inserting(case(name, "atomic", "body:deaf"))]
+        pairs = [case(name, "control", f"{CONTROL}:a"), inserting(case(name, "control", f"{CONTROL}:b"))]
+        cases += text(name, both, pairs)
+    matched = Strata.of(run(cases, lambda c: "Negative" if c.id.endswith("+") else "Positive")).compared(
+        "body", "changed"
+    )
+    assert matched is not None
+    assert list(matched.documents) == [name for name in texts(30) for _ in range(2)]
+    assert matched.hits.tolist() == matched.control_hits.tolist() == [0.0, 1.0] * 30

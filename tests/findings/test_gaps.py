@@ -271,3 +271,10 @@ def test_a_contrast_that_no_run_reports_goes_by_the_names_of_its_groups() -> Non
     ]
     row = only(compared(*bare), "body")
     assert (row.source, row.target) == ("blind", "plain")
+
+
+def test_a_gap_without_log_odds_needs_none() -> None:
+    cases = many(6)
+    row = only(compared(side("a", run(cases, even)), side("b", run(cases, rejects_women))))
+    bare = {name: value for name, value in row.model_dump(by_alias=True).items() if "shift" not in name}
+    assert Gap.model_validate(bare) == row

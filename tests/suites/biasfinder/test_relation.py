@@ -166,6 +166,16 @@ def test_what_others_of_their_class_are_answered_tells_nothing_of_two_persons() 
     assert (verdict.status, verdict.hidden) == ("biased", "yes")
 
 
+def test_one_attribute_alone_hides_nothing() -> None:
+    group = people(1)
+    (verdict,) = judged(group, {group[0].id: YES, group[1].id: NO}, "gender")
+    assert (verdict.status, verdict.hidden) == ("biased", None)
+    cases, outcomes = square({c: NO if c == CORNERS[0] else YES for c in CORNERS})
+    alone = [v for v in judged(cases, outcomes, *BOTH) if len(v.attributes) == 1]
+    assert {v.status for v in alone} == {"biased", "benign"}
+    assert {v.hidden for v in alone} == {None}
+
+
 def test_a_pair_is_as_sure_as_the_less_certain_of_its_two_answers() -> None:
     group = people(2)
     margins = (2.0, 0.5, 1.0, None)
