@@ -56,6 +56,7 @@ NOT_HERE: Mapping[str, str] = {
     r"hinter view.*": "serves until Ctrl-C: tests/view/test_view.py",
     r"hinter run .*inspect:.*": "needs an extra and an account: tests/models/test_inspect.py",
     r"docker .*": "needs Docker",
+    r"nice python benchmarks/.*": "takes an hour, and a package of its own",
     r"hinter run .*(--suite typos|echo:loud).*": "needs the page's packages: tests/test_docs.py",
 }
 UNKNOWN_HERE = r"hinter run .*(--suite typos|echo:loud).*"

@@ -111,7 +111,8 @@ def test_no_other_file_is_served(served: Served, path: str) -> None:
 def test_runs_are_compared_by_picking(served: Served) -> None:
     page = served.get("/compare?run=first&run=deeper/second")
     assert page.status == 200
-    assert "Side by side" in page.body
+    assert all(name in page.body for name in ("first", "second"))
+    assert "default-src 'none'" in page.body
     assert served.get("/compare?run=first").status == 422
     assert "broken" in served.get("/compare?run=first&run=broken").body
 
