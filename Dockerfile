@@ -1,4 +1,4 @@
-# docker build -t hinter . && docker run --rm -v "$PWD/runs:/work/runs" hinter
+# docker build -t hinter . && docker run --rm -v "$PWD/runs:/audit/runs" hinter
 # hinter on a CPU: without arguments, the demonstration with the embedded model. Any command of hinter can follow.
 FROM python:3.13-slim AS build
 COPY . /source
@@ -9,10 +9,10 @@ RUN apt-get update \
     && apt-get install -y --no-install-recommends libgomp1 \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --create-home --uid 1000 hinter \
-    && mkdir /work && chown hinter /work
+    && mkdir /audit && chown hinter /audit
 COPY --from=build /opt/hinter /opt/hinter
 ENV PATH=/opt/hinter/bin:$PATH
 USER hinter
-WORKDIR /work
+WORKDIR /audit
 ENTRYPOINT ["hinter"]
 CMD ["run"]

@@ -30,6 +30,7 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
+from tests import waiters
 from tests.batch_server import BatchServer, serve_batches, text_of
 from tests.batch_server import reply as line_of
 from tests.servers import Answer, completion, serve
@@ -100,13 +101,6 @@ class Counting:
         return completion(reply(text))
 
 
-def prepare(folder: Path) -> None:
-    pairs = ", ".join(f'["waiter", "waiter{n}"]' for n in range(1, GROUP))
-    (folder / "lexicon.toml").write_text(f"[attribute.role]\npairs = [{pairs}]\n", encoding="utf-8")
-    lines = [f"Visit {n}: the waiter was kind." for n in range(TEXTS)]
-    (folder / "texts.csv").write_text("\n".join(["text", *lines]), encoding="utf-8")
-
-
 def start(folder: Path, url: str, *more: str) -> subprocess.Popen[str]:
     usual = ("--data", "texts.csv", "--lexicon", "lexicon.toml", "--order", "1", "--parser", "none")
     model = ("--task", "sst2", "--control", "0", "--model", "m", "--base-url", url, "--json", "--quiet")
@@ -127,7 +121,7 @@ def finished(process: subprocess.Popen[str]) -> tuple[int, dict[str, Any] | None
 
 def undisturbed(url: str) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as place:
-        prepare(Path(place))
+        waiters.prepare(Path(place), TEXTS, GROUP)
         code, figures, said = finished(start(Path(place), url, "--out", "out"))
         assert code == 0, said
         assert figures is not None
@@ -143,7 +137,7 @@ def kills(rounds: int, chance: random.Random) -> None:
         counting = Counting()
         with serve(counting) as endpoint, tempfile.TemporaryDirectory() as place:
             folder = Path(place)
-            prepare(folder)
+            waiters.prepare(folder, TEXTS, GROUP)
             cap = chance.randrange(5 * GROUP, REQUESTS) if capped else None
             more = ["--out", "out", "--cache", "c.sqlite", "--concurrency", concurrency, "--workers", workers]
             limited = [*more, "--max-requests", str(cap)] if cap else more
@@ -193,7 +187,7 @@ def batches(rounds: int, chance: random.Random) -> None:
         server = BatchServer(lambda line: [line_of(line, reply(text_of(line)))])
         with serve_batches(server), tempfile.TemporaryDirectory() as place:
             folder = Path(place)
-            prepare(folder)
+            waiters.prepare(folder, TEXTS, GROUP)
             more = ["--out", "out", "--cache", "c.sqlite", "--batch"]
             process = start(folder, server.base_url, *more)
             if stop is not None:
@@ -217,7 +211,7 @@ def together() -> None:
     with serve(counting) as endpoint, tempfile.TemporaryDirectory() as place:
         truth = undisturbed(endpoint.base_url)
         folder = Path(place)
-        prepare(folder)
+        waiters.prepare(folder, TEXTS, GROUP)
         for name, outs in (("one folder", ["out"] * 4), ("four folders", [f"out{n}" for n in range(4)])):
             cache = f"{name.replace(' ', '-')}.sqlite"
             running = [start(folder, endpoint.base_url, "--out", out, "--cache", cache) for out in outs]

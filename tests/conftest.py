@@ -14,6 +14,7 @@ from hypothesis import settings
 from harness.errors import ModelError
 from harness.language.parsers import CachedParser, SpacyParser, default_pipeline
 from harness.models import weights
+from tests.browsers import browser as browser
 
 ROOT = Path(__file__).parents[1]
 WORKERS_PER_CORE = 2  # many tests wait, for a process to start or a server to end

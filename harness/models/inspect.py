@@ -71,10 +71,10 @@ class InspectModel(Model):
     def _failed(self, error: BaseException) -> Failure:
         """Return the failure of one request. Raises ``Transient``, ``EndpointError`` for others."""
         text = redacted(f"{type(error).__name__}: {error}")
-        if getattr(error, "status_code", None) in FATAL:
+        status = getattr(error, "status_code", None)
+        if status in FATAL:
             raise EndpointError(f"{self.name}: {text}") from error
         decision = isinstance(error, Exception) and self._provider.api.should_retry(error)
-        status = getattr(error, "status_code", None)
         if getattr(decision, "retry", decision) or status == 429 or (status or 0) >= 500:
             raise Transient(text, getattr(decision, "retry_after", None), status == 429) from error
         return Failure("failed", text)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -158,7 +158,8 @@ def _hashes(folder: Path) -> Iterator[tuple[str, Cell]]:
         yield f"SHA-256 of {counted(len(parts), 'file')} of cases, one after another", together.hexdigest()
     for name in HASHED:
         if (path := folder / name).is_file():
-            yield f"SHA-256 of {name}", sha256(path.read_bytes()).hexdigest()
+            with path.open("rb") as file:
+                yield f"SHA-256 of {name}", file_digest(file, "sha256").hexdigest()
     if (last := folder / "summary.json").is_file():
         ended = datetime.fromtimestamp(last.stat().st_mtime, UTC)
         yield "ended", ended.strftime("%Y-%m-%d %H:%M UTC")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from harness.findings.gaps import Gap
 from harness.findings.records import Drift, Group
 from harness.report.dots import (
+    COVERED,
     Axis,
     band_of,
     main_outcome,
@@ -26,8 +27,6 @@ LANES = 27
 FEWEST = 4
 """The groups that are shown however many runs there are."""
 MOST_GAPS = 8
-COVERED = 0.75
-"""The share of the intervals of differences that their axis covers."""
 
 
 @dataclass(frozen=True, slots=True)

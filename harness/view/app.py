@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import cast
@@ -25,7 +25,6 @@ from starlette.routing import Route
 
 from harness import __version__
 from harness.core import Json
-from harness.disclosure import redacted
 from harness.errors import HarnessError
 from harness.report import comparison_page
 from harness.report.html import environment
@@ -53,6 +52,7 @@ class Pages:
         self._runs = runs
         self._cache = cache
         self._trials = trial.Trials()
+        self._setups: Mapping[str, Setup] = {}
         own = PackageLoader("harness", "view")
         reports = environment()
         self._environment = reports.overlay(loader=ChoiceLoader([own, cast(BaseLoader, reports.loader)]))
@@ -85,26 +85,26 @@ class Pages:
         try:
             page = await run_in_threadpool(_compared, chosen)
         except HarnessError as error:
-            return self._fault(str(error))
+            return self._fault(trial.told(error))
         return HTMLResponse(page, headers={"Content-Security-Policy": FOREIGN})
 
     async def try_page(self, request: Request) -> Response:
         """The page that tries one text."""
-        return self._page("try.html.jinja", setups=list((await self._setups()).values()))
+        return self._page("try.html.jinja", setups=list((await self._load()).values()))
 
     async def versions(self, request: Request) -> Response:
         """What would change in a text, and what asking takes."""
         try:
             return JSONResponse(await self._trials.versions(await self._wish(request)))
         except HarnessError as error:
-            return JSONResponse({"error": redacted(str(error)).partition("\n")[0]}, 422)
+            return JSONResponse({"error": trial.told(error)}, 422)
 
     async def answers(self, request: Request) -> Response:
         """The answers about a text, one JSON object a line, as they come."""
         try:
             wish = await self._wish(request)
         except HarnessError as error:
-            return JSONResponse({"error": redacted(str(error)).partition("\n")[0]}, 422)
+            return JSONResponse({"error": trial.told(error)}, 422)
 
         async def lines() -> AsyncIterator[str]:
             async for item in self._trials.answers(wish):
@@ -120,14 +120,17 @@ class Pages:
         """The script of the page that tries a text."""
         return FileResponse(Path(__file__).parent / "try.js", media_type="text/javascript")
 
-    async def _setups(self) -> dict[str, Setup]:
+    async def _load(self) -> Mapping[str, Setup]:
+        """Read the setups that there are now; those of the page that was loaded last stand till then."""
         paths = await run_in_threadpool(self._runs.paths)
-        return await run_in_threadpool(setups, paths, self._cache)
+        self._setups = await run_in_threadpool(setups, paths, self._cache)
+        return self._setups
 
     async def _wish(self, request: Request) -> trial.Wish:
         """Return what the page asks for. Raises ``HarnessError``."""
         sent = await _json(request)
-        setup = (await self._setups()).get(str(sent.get("setup")))
+        name = str(sent.get("setup"))
+        setup = self._setups.get(name) or (await self._load()).get(name)
         if setup is None:
             raise HarnessError("there is no such setup: load the page again")
         return trial.Wish(trial.checked_text(sent.get("text")), setup.of(trial.names(sent.get("attributes"))))

@@ -6,15 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness import config, registry
+from harness import config
 from harness.config import RunConfig
 from harness.errors import ConfigError, HarnessError
-from harness.settings import BudgetLimits, Documents, ModelSettings, Options
+from harness.settings import BudgetLimits, Documents, ModelSettings
 from harness.suites import lexicon
+from harness.suites.hinter.plugin import HinterOptions, resolve
 
+SUITE = "hinter"
+"""The suite that a text is tried with: it changes any text, by attributes that can be chosen."""
 BUILT_IN = (ModelSettings().name, "local:vader")
-CHOSEN = "attributes"
-"""The option of a suite whose attributes can be chosen among."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class Setup:
 
     name: str
     config: RunConfig
+    options: HinterOptions
     attributes: tuple[str, ...]
     usual: tuple[str, ...]
 
@@ -31,8 +33,8 @@ class Setup:
         chosen = tuple(name for name in self.attributes if name in attributes)
         if not chosen:
             raise ConfigError("choose at least one attribute")
-        options = self.config.suite_options.model_copy(update={CHOSEN: chosen, "order": None})
-        return self.config.of_suite(registry.resolve(self.config.suite, options))
+        options = self.options.model_copy(update={"attributes": chosen, "order": None})
+        return self.config.of_suite(resolve(options))
 
 
 def setups(runs: Mapping[str, Path], cache: Path | None) -> dict[str, Setup]:
@@ -61,12 +63,12 @@ def _configurations(runs: Mapping[str, Path]) -> Iterator[RunConfig]:
 
 
 def _setup(loaded: RunConfig) -> Setup:
-    """Return the setup of a run's model and task, with its own suite where that has attributes."""
-    suite, options = _suite(loaded)
-    own = getattr(registry.resolve(suite, options), CHOSEN)
+    """Return the setup of a run's model and task, with its options of the suite where it was of that one."""
+    given = loaded.suite_options
+    options = given if isinstance(given, HinterOptions) else HinterOptions()
     one = loaded.model_copy(
         update={
-            "suite": suite,
+            "suite": SUITE,
             "suite_options": options,
             "documents": Documents(max_tokens=loaded.documents.max_tokens),
             "out": None,
@@ -79,19 +81,7 @@ def _setup(loaded: RunConfig) -> Setup:
         }
     )
     where = f" at {loaded.model.base_url}" if loaded.model.base_url else ""
-    name = f"{loaded.model.name}{where}, task {loaded.task}, suite {suite}"
-    return Setup(name, one, _every(options, own), own)
-
-
-def _every(options: Options, own: tuple[str, ...]) -> tuple[str, ...]:
-    """Return all attributes of the lexicon, those of the run first."""
-    bundled = not getattr(options, "lexicon", ())
-    return tuple(dict.fromkeys((*own, *(lexicon.every(None).attributes if bundled else ()))))
-
-
-def _suite(loaded: RunConfig) -> tuple[str, Options]:
-    """Return the suite and options of a run; those that have attributes by default for one that has none."""
-    if CHOSEN in type(loaded.suite_options).model_fields:
-        return loaded.suite, loaded.suite_options
-    usual = str(RunConfig.model_fields["suite"].default)
-    return usual, registry.suite_plugin(usual).options()
+    name = f"{loaded.model.name}{where}, task {loaded.task}, suite {SUITE}"
+    usual = resolve(options).attributes or ()
+    bundled = () if options.lexicon else lexicon.every(None).attributes
+    return Setup(name, one, options, tuple(dict.fromkeys((*usual, *bundled))), usual)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from harness.audit.checking import Checker
 from harness.config import RunConfig
-from harness.core import Case, Json, Outcome
+from harness.core import Case, Json, Outcome, Verdict
 from harness.disclosure import redacted
 from harness.errors import HarnessError
 from harness.report import versions
@@ -69,7 +69,7 @@ class Trials:
                 rows = [_row(case, checked.outcomes, checked.verdicts) for case in shown]
                 news.put_nowait({"versions": rows})
             except HarnessError as error:
-                news.put_nowait({"error": redacted(str(error)).partition("\n")[0]})
+                news.put_nowait({"error": told(error)})
             finally:
                 news.put_nowait(None)
 
@@ -95,8 +95,15 @@ class Trials:
         return self._checker
 
 
-def _row(case: Case, *judged: object) -> dict[str, Json]:
-    return {"case": case.id, "valid": case.valid, **asdict(versions.version(case, *judged))}  # type: ignore[arg-type]
+def _row(
+    case: Case, outcomes: Mapping[str, Outcome] = {}, verdicts: Mapping[str, Verdict] = {}
+) -> dict[str, Json]:
+    return {"case": case.id, "valid": case.valid, **asdict(versions.version(case, outcomes, verdicts))}
+
+
+def told(error: HarnessError) -> str:
+    """Return the first line of an error, which says it all, without secrets; others are a server's log."""
+    return redacted(str(error)).partition("\n")[0]
 
 
 def checked_text(text: object) -> str:

@@ -19,12 +19,12 @@ from hypothesis import strategies as st
 
 import harness
 from harness.errors import HarnessError, RunError
+from tests import waiters
 from tests.commands import environment
 from tests.servers import Answer, Endpoint, completion, serve
 
 TEXTS = 6
 GROUP = 2
-LEXICON = '[attribute.role]\npairs = [["waiter", "waitress"]]\n'
 PATIENCE = 20.0
 """Seconds within which a stopped run ends on a loaded machine: less than all its replies would take."""
 
@@ -32,26 +32,11 @@ PATIENCE = 20.0
 @pytest.fixture
 def settings(tmp_path: Path) -> Callable[..., dict[str, Any]]:
     """The settings of a run over a few texts that is asked about one at a time, with changes."""
-    (tmp_path / "lexicon.toml").write_text(LEXICON, encoding="utf-8")
-    lines = [f"Visit {n}: the waiter was kind." for n in range(TEXTS)]
-    (tmp_path / "texts.csv").write_text("\n".join(["text", *lines]), encoding="utf-8")
+    waiters.prepare(tmp_path, TEXTS, GROUP)
 
     def make(endpoint: Endpoint, **changes: Any) -> dict[str, Any]:
-        usual = {
-            "documents.path": str(tmp_path / "texts.csv"),
-            "hinter.lexicon": str(tmp_path / "lexicon.toml"),
-            "hinter.parser": "none",
-            "hinter.order": 1,
-            "control.share": 0,
-            "task": "sst2",
-            "model.name": "m",
-            "model.base_url": endpoint.base_url,
-            "model.concurrency": 1,
-            "model.choices": "none",
-            "out": str(tmp_path / "run"),
-            "cache": str(tmp_path / "cache.sqlite"),
-        }
-        return usual | changes
+        one_by_one = {"model.concurrency": 1, "model.choices": "none"}
+        return waiters.settings_of(tmp_path, endpoint, tmp_path) | one_by_one | changes
 
     return make
 

@@ -17,23 +17,19 @@ from hypothesis import strategies as st
 from harness import config
 from harness.audit import pipeline
 from harness.cli.execution import describe
+from tests import waiters
 from tests.servers import Answer, Endpoint, Script, completion, error, serve
 
 TEXTS = 24
 GROUP = 8
 KEPT = 0.8
 """The share of the replies that belong to groups that were judged, wherever a run is stopped."""
-LEXICON = "[attribute.role]\npairs = [{}]\n".format(
-    ", ".join(f'["waiter", "waiter{n}"]' for n in range(1, GROUP))
-)
 
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("stops")
-    (folder / "lexicon.toml").write_text(LEXICON, encoding="utf-8")
-    lines = [f"Visit {n}: the waiter was kind." for n in range(TEXTS)]
-    (folder / "texts.csv").write_text("\n".join(["text", *lines]), encoding="utf-8")
+    waiters.prepare(folder, TEXTS, GROUP)
     return folder
 
 
@@ -43,18 +39,7 @@ def made(place: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[...,
 
     def make(endpoint: Endpoint, **changes: Any) -> config.RunConfig:
         new = tmp_path_factory.mktemp("run")
-        given = {
-            "documents.path": str(place / "texts.csv"),
-            "hinter.lexicon": str(place / "lexicon.toml"),
-            "hinter.parser": "none",
-            "hinter.order": 1,
-            "control.share": 0,
-            "task": "sst2",
-            "model.name": "m",
-            "model.base_url": endpoint.base_url,
-            "out": str(new / "run"),
-            "cache": str(new / "cache.sqlite"),
-        }
+        given = waiters.settings_of(place, endpoint, new)
         return config.load(None, given | {key.replace("__", "."): value for key, value in changes.items()})
 
     return make

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
+from harness.answering.runner import Counts
 from harness.core import UNREAD
+from harness.plugins import Nouns
+from harness.report.figures import Facts
 from harness.report.summary import ResultRow, Summary
 
 ZERO_ANSWERS = dict.fromkeys(("read", *UNREAD), 0)
@@ -55,3 +61,25 @@ def summary_of(*rows: ResultRow, **values: object) -> Summary:
             **values,
         }
     )
+
+
+def facts_of(attributes: Sequence[str] = ("race", "gender", "body"), **values: Any) -> Facts:
+    """What a run of suite hinter over these attributes says of itself, apart from its tables."""
+    usual: dict[str, Any] = {
+        "status": "complete",
+        "suite": "hinter",
+        "task": "imdb",
+        "model": "local:some",
+        "parser": "none",
+        "documents": 3,
+        "shortened": 0,
+        "nouns": Nouns("mutant", "text", "a term"),
+        "settings": {"attributes": list(attributes), "order": 2, "max_pairs": None},
+        "counts": Counts(),
+        "repeats": 0,
+        "confirm": 0,
+        "prices": None,
+        "facts": {},
+        "seconds": 1.0,
+    }
+    return Facts(**usual | values)

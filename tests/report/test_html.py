@@ -11,7 +11,6 @@ from typing import Literal
 import pytest
 
 from harness import tables
-from harness.answering.runner import Counts
 from harness.core import Case, Outcome, Status, Substitution, Ternary, Verdict
 from harness.folder import DERIVED, RunFolder
 from harness.language.differences import changes, excerpt, left_out
@@ -19,7 +18,7 @@ from harness.plugins import Nouns
 from harness.report import choosing, figures, html, incomplete, listing, orders, packing, wording
 from harness.report.summary import ResultRow, Summary, write
 from harness.sections import Section, Table
-from tests.report.builders import ZERO_ANSWERS, row, summary_of
+from tests.report.builders import ZERO_ANSWERS, facts_of, row, summary_of
 
 MUTANTS = Nouns(case="mutant", source="text", eligible="a term")
 ORIGINAL = "A British man wrote it. He is fat."
@@ -86,23 +85,8 @@ def figures_of(
     attributes: tuple[str, ...] = ("race", "gender", "body"),
     order: int = 2,
 ) -> Summary:
-    facts = figures.Facts(
-        status=status,
-        suite="hinter",
-        task="imdb",
-        model="local:some",
-        parser="none",
-        documents=3,
-        shortened=0,
-        nouns=MUTANTS,
-        settings={"attributes": list(attributes), "order": order, "max_pairs": None},
-        counts=Counts(),
-        repeats=0,
-        confirm=0,
-        prices=None,
-        facts={},
-        seconds=1.0,
-    )
+    settings = {"attributes": list(attributes), "order": order, "max_pairs": None}
+    facts = facts_of(status=status, settings=settings, nouns=MUTANTS)
     return figures.build(folder, facts)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -15,20 +14,15 @@ from urllib.parse import parse_qs, quote
 import pytest
 
 from harness import tables
-from harness.answering.runner import Counts
 from harness.core import CONTROL, SAME_PERSON, Case, Margin, Outcome, Substitution, Verdict
 from harness.findings.outcomes import Outcomes
 from harness.folder import DERIVED, RunFolder
-from harness.plugins import Nouns
 from harness.report import figures, flips, html
 from harness.report.summary import read, write
+from tests.report.builders import facts_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
-
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
 
 DOCUMENTS = 60
 MANY = 900
@@ -98,25 +92,9 @@ def planted(path: Path, documents: int) -> RunFolder:
 
 
 def report(folder: RunFolder) -> Path:
-    facts = figures.Facts(
-        status="complete",
-        suite="hinter",
-        task="imdb",
-        model="local:planted",
-        parser="none",
-        documents=DOCUMENTS,
-        shortened=0,
-        nouns=Nouns("mutant", "text", "a term"),
-        settings={"attributes": ["race", "gender"], "order": 2, "max_pairs": None},
-        counts=Counts(),
-        repeats=0,
-        confirm=0,
-        prices=None,
-        facts={},
-        seconds=1.0,
-        controls=True,
-        outcomes=Outcomes({"Positive": ("Positive",)}, directed=True),
-    )
+    outcomes = Outcomes({"Positive": ("Positive",)}, directed=True)
+    told = {"model": "local:planted", "documents": DOCUMENTS, "controls": True}
+    facts = facts_of(("race", "gender"), outcomes=outcomes, **told)
     summary = figures.build(folder, facts)
     write(summary, folder.summary)
     html.write(folder, summary)
@@ -128,16 +106,6 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     folder = planted(tmp_path_factory.mktemp("page") / "run", DOCUMENTS)
     report(folder)
     return folder
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"]
-        )
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture

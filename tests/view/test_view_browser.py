@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,25 +14,10 @@ from tests.view.served import Served, made, serving
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
-
 PHONE = 390
 WAIT = 60_000
 """Milliseconds that a parser and a model may take to load."""
 EVIL = "<img src=x onerror=alert(1)> My brother was kind."
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_api.sync_playwright() as play:
-        running = play.chromium.launch(
-            executable_path=CHROMIUM,
-            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
-        )
-        yield running
-        running.close()
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +58,16 @@ def shown(page: Page, text: str, setup: str, *attributes: str) -> None:
     page.wait_for_selector("#versions tbody tr", timeout=WAIT)
 
 
+def judged(page: Page) -> None:
+    """Wait for the verdict."""
+    page.locator("#verdict:not(:empty)").wait_for(timeout=WAIT)
+
+
+def refused(page: Page) -> None:
+    """Wait until the page says that something is not possible."""
+    page.locator("#status", has_text="Not possible").wait_for(timeout=WAIT)
+
+
 def test_the_token_leaves_the_address(page: Page, served: Served) -> None:
     assert "token" not in page.url
     assert page.locator("ul.runs li").count() == 2
@@ -96,6 +90,7 @@ def test_runs_are_compared_by_ticking(page: Page) -> None:
     assert "first" in page.locator("main").inner_text()
 
 
+@pytest.mark.usefixtures("smollm2_file")
 def test_a_text_is_tried_with_the_embedded_model(page: Page) -> None:
     """What would change, what is left and why, the cost before it is spent, answers, the verdict."""
     text = "My brother drank black coffee and was kind."
@@ -106,7 +101,7 @@ def test_a_text_is_tried_with_the_embedded_model(page: Page) -> None:
     assert "request" in page.locator("#status").inner_text()
     assert page.locator("#versions td:nth-child(3)").all_inner_texts()[:2] == ["", ""]
     page.click("#ask")
-    sync_api.expect(page.locator("#verdict")).not_to_be_empty(timeout=WAIT)
+    judged(page)
     answers = page.locator("#versions td:nth-child(3)").all_inner_texts()
     assert set(answers) <= {"Positive", "Negative", "Neutral"}
     assert "The answer changes in" in page.locator("#verdict").inner_text()
@@ -115,7 +110,7 @@ def test_a_text_is_tried_with_the_embedded_model(page: Page) -> None:
 def test_a_text_is_text(page: Page) -> None:
     shown(page, EVIL, "local:vader, task imdb, suite hinter", "gender")
     page.click("#ask")
-    sync_api.expect(page.locator("#verdict")).not_to_be_empty(timeout=WAIT)
+    judged(page)
     assert page.locator("#result img").count() == 0
     assert EVIL.split(">")[0] in page.locator("#marked").inner_text()
 
@@ -132,7 +127,7 @@ def test_no_attribute_is_a_line(page: Page) -> None:
     for box in page.query_selector_all("#attributes input"):
         box.set_checked(False)
     page.click("#show")
-    sync_api.expect(page.locator("#status")).to_contain_text("Not possible", timeout=WAIT)
+    refused(page)
     assert "attribute" in page.locator("#status").inner_text()
 
 
@@ -148,7 +143,7 @@ def test_the_keyboard_is_enough(page: Page) -> None:
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.id") == "ask"
     page.keyboard.press("Enter")
-    sync_api.expect(page.locator("#verdict")).not_to_be_empty(timeout=WAIT)
+    judged(page)
 
 
 @pytest.mark.parametrize("dark", [False, True])
@@ -182,6 +177,6 @@ def test_an_endpoint_that_refuses_is_a_line(browser: Browser, tmp_path: Path) ->
             setup = f"m at {endpoint.base_url}, task imdb, suite hinter"
             shown(page, "My brother was kind.", setup, "gender")
             page.click("#ask")
-            sync_api.expect(page.locator("#status")).to_contain_text("Not possible", timeout=WAIT)
+            refused(page)
             assert "bad key" in page.locator("#status").inner_text()
             page.close()
