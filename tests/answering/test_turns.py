@@ -192,7 +192,7 @@ def test_everything_else_stays_as_it_is(letters: str) -> None:
 def test_channels_whose_tokens_were_dropped(name: str) -> None:
     assert said(f"{name}\nNegative. \nassistantfinal\nPositive") == "Positive"
     assert said(f"{name}It is Negative.assistantfinalPositive") == "Positive"
-    assert said(f"{name}It is Negative.assistantfinally Positive") == "unparsed"
+    assert said(f"{name}It is Negative.assistantfinally Positive") == "truncated", "it never ends"
     assert said(f"{name}(Negative)Assistant FINALPositive") == "Positive"
 
 
