@@ -188,6 +188,8 @@ class GenderChange:
         text = self._text.text
         words: Words = {}
         if mention.title:
+            if not text[mention.title[1] : mention.end].strip(".")[:1].isspace():
+                return None  # Mr.Bungle
             written = text[slice(*mention.title)]
             target = self._target(
                 Place(self._attribute.name, written, mention.title, mention.head), gender, choice

@@ -104,6 +104,19 @@ def test_a_first_name_takes_its_pronouns_with_it() -> None:
     assert "Matthew Walsh lost his keys. Matthew was late." in texts
 
 
+GLUED = st.lists(
+    st.sampled_from(["Mr", "Mrs", "Mr.", ".", " ", "-", "'", "Bungle", "John", "he", "his", " met ", "A waiter"]),
+    min_size=2,
+    max_size=8,
+).map("".join)
+
+
+@given(GLUED)
+def test_whatever_is_glued_together_no_change_touches_a_character_twice(text: str) -> None:
+    for case in cases(f"{text} sang. Mr.Bungle met Mr. Bungle.", "gender", "race"):
+        assert case.text  # two edits of one character would be an error
+
+
 def test_as_in_the_paper_each_pair_stands_by_itself() -> None:
     made = valid(cases(TEXT, "gender", consistency="word", meaning="person"))
     assert "The Irish waitress lost her English book and he was rude." in [case.text for case in made]
