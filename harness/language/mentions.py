@@ -64,7 +64,8 @@ def pronoun_slot(reading: ParsedText, index: int) -> Slot:
     following = reading.lower(index + 1) if index + 1 < len(reading.tokens) else ""
     if word == "her" and following == "home" and index and reading.lower(index - 1) in ESCORTS:
         return "accusative"
-    if word == "her" and following in SUPERLATIVES:
+    gerund = index + 1 < len(reading.tokens) and reading.tokens[index + 1].tag == "VBG"
+    if word == "her" and (following in SUPERLATIVES or (gerund and token.dep == "nsubj")):
         return "determiner"
     if word == "his" and following == "alone":
         return "possessive"

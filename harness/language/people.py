@@ -43,8 +43,8 @@ class People:
     """Lower-case nouns for one person, their irregular plurals, and the words around them.
 
     ``facts`` holds, by topic, the words that contradict a change: those of ``gender`` near the person and of
-    ``sex`` anywhere, and those of single conditions such as ``blind``. ``homes`` holds, by demonym, places of
-    the nation.
+    ``sex`` anywhere, and those of single conditions such as ``blind``; ``about``, by attribute, words that a
+    text about it has. ``homes`` holds, by demonym, places of the nation.
     """
 
     nouns: frozenset[str]
@@ -54,6 +54,7 @@ class People:
     animals: frozenset[str]
     called_she: frozenset[str]
     facts: Mapping[str, frozenset[str]]
+    about: Mapping[str, frozenset[str]]
     homes: Mapping[str, frozenset[str]]
     phrases: re.Pattern[str]
 
@@ -99,6 +100,7 @@ def people() -> People:
         animals=frozenset(table["animals"]["animal"]),
         called_she=frozenset(table["animals"]["called_she"]),
         facts={topic: frozenset(listed) for topic, listed in table["facts"].items()},
+        about={attribute: frozenset(listed) for attribute, listed in table["about"].items()},
         homes={demonym: frozenset(places) for demonym, places in table["homes"].items()},
         phrases=phrase_pattern(table["phrases"]["fixed"]),
     )

@@ -7,8 +7,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from harness.core import Span
 from harness.language.people import KINSHIP, family
 from harness.language.person_names import NAME_TAGS
-from harness.language.persons import Gender, vocabulary
+from harness.language.persons import Gender, Mention, vocabulary
 from harness.language.surface import paradigm
+from harness.suites.hinter.clarity import PLAIN
 from harness.suites.hinter.people_text import PeopleText
 from harness.suites.hinter.persons import Person
 from harness.suites.hinter.places import Place
@@ -23,7 +24,16 @@ PEOPLES = frozenset(
 )
 """Demonyms without a citizenship."""
 LIKE = frozenset({"another", "also", "fellow", "too"})
-RANKS = frozenset("other another only same elder younger fellow".split())  # noqa: SIM905
+RANKS = frozenset(
+    """other another only same elder younger fellow real typical stereotypical average different changed
+    native indigenous primitive foster""".split()  # noqa: SIM905
+)
+ENGLISH_NAMES = frozenset(
+    ["American", "British", "English", "Scottish", "Welsh", "Australian", "Canadian", "Jamaican", "African"]
+)
+AGES = frozenset("young old elderly middle-aged teenage adolescent".split())  # noqa: SIM905
+KIN = frozenset("father son brother nephew uncle cousin mother daughter sister niece aunt".split())  # noqa: SIM905
+INTRODUCED = frozenset({"nsubj", "nsubjpass", "dobj", "pobj", "conj"})
 OFFSPRING = frozenset("son daughter sons daughters child children grandson granddaughter".split())  # noqa: SIM905
 JOINTS = frozenset({"/", "or", "and", "&", "vs", "vs."})
 
@@ -67,16 +77,60 @@ def _apart(text: PeopleText, index: int, other: int) -> bool:
 
 def left_behind(text: PeopleText, edits: Mapping[Span, str], gender: Gender) -> bool:
     """Return whether a word of ``gender`` stays that may be for one of those who change, or their spouse."""
+    words = (text.reading.lower(i) for i in range(len(text.reading.tokens)))
+    nouns = (i for i in staying(text, edits, gender) if not paradigm(text.reading.lower(i)))
+    return any(word in SPOUSES for word in words) or any(True for _ in nouns)
+
+
+def staying(text: PeopleText, edits: Collection[Span], gender: Gender) -> Iterator[int]:
+    """Yield the pronouns, nouns and titles of ``gender`` that a change with ``edits`` leaves as they are."""
     changed = {start for start, _ in edits}
     titles = vocabulary().titles
     for index, token in enumerate(text.reading.tokens):
         word = text.reading.lower(index)
-        if word in SPOUSES:
-            return True
-        if paradigm(word) or token.start in changed:
-            continue  # every pronoun of the gender is a mention, but for *he or she*
-        if text.gender_at(index) == gender or titles.get(word.rstrip(".")) == gender:
-            return True
+        if token.start not in changed and gender in (text.gender_at(index), titles.get(word.rstrip("."))):
+            yield index
+
+
+def elsewhere(text: PeopleText, edits: Collection[Span], person: Person, gender: Gender) -> bool:
+    """Return whether words of ``gender`` that stay may be for the person, or for one of the group.
+
+    A single person is told from others by a name, as a spouse, or by whose relative it is; any other *woman*
+    may be *the actress*, or *she*, elsewhere in the text. A group may be told by its members.
+    """
+    reading = text.reading
+    stay = list(staying(text, edits, gender))
+    nouns = [i for i in stay if not paradigm(reading.lower(i))]
+    if not person.single:
+        return bool(nouns)
+    if any(_told_apart(text, mention) for mention in person.mentions):
+        kin = any(reading.lower(m.head) in KIN for m in person.mentions)
+        return any(_told_of(text, i) or (kin and reading.lower(i) in KIN) for i in nouns)
+    first = person.mentions[0]
+    new = _indefinite(text, first.head) and reading.tokens[first.head].dep in INTRODUCED
+    return any(not new or reading.tokens[i].start > first.start for i in stay)
+
+
+def _told_of(text: PeopleText, index: int) -> bool:
+    """Return whether a noun says who somebody is: *the owner (also a woman)*."""
+    return text.reading.lower(index) in PLAIN and text.reading.tokens[index].dep in ("attr", "appos", "ROOT")
+
+
+def _told_apart(text: PeopleText, mention: Mention) -> bool:
+    """Return whether a mention is a name, or a noun for a spouse or somebody's relative: *Lulu's mother*."""
+    owned = any(text.reading.tokens[c].dep == "poss" for c in text.reading.children[mention.head])
+    spouse = text.reading.lower(mention.head) in SPOUSES
+    return mention.kind == "name" or (mention.kind == "nominal" and (owned or spouse))
+
+
+def met(text: PeopleText, edits: Mapping[Span, str]) -> bool:
+    """Return whether *the woman* would become *the man* of whom the text speaks, too."""
+    reading = text.reading
+    there = {reading.lower(i) for i in range(len(reading.tokens))}
+    for (start, _), target in edits.items():
+        index = reading.at(start)
+        if index is not None and target.lower() in PLAIN & there:
+            return any(reading.lower(c) == "the" for c in reading.children[index])
     return False
 
 
@@ -149,19 +203,24 @@ def _conjuncts(text: PeopleText, index: int) -> Iterator[int]:
 
 
 def denied(text: PeopleText, edits: Collection[Span], person: Person, topic: str) -> bool:
-    """Return whether a word near the person contradicts a change to ``topic``: *blind*, or a gender."""
+    """Return whether a word contradicts a change to ``topic``: an age anywhere, *blind* nearby."""
     facts = text.words.facts.get(topic)
     if not facts:
         return False
     tokens = text.reading.tokens
     changed = {index for start, _ in edits if (index := text.reading.at(start)) is not None}
     sentences = {tokens[i].sentence for i in (*changed, *(m.head for m in person.mentions))}
-    if topic == "gender":
-        sentences |= {number + side for number in sentences for side in (-1, 1)}
+    sentences |= {number + side for number in sentences for side in (-2, -1, 1, 2)}
     return any(
-        token.sentence in sentences and i not in changed and text.reading.lower(i) in facts
+        (topic in AGES or token.sentence in sentences) and i not in changed and text.reading.lower(i) in facts
         for i, token in enumerate(tokens)
     )
+
+
+def about(text: PeopleText, attribute: str) -> bool:
+    """Return whether the text is about ``attribute`` itself: *racism*, say."""
+    words = text.words.about.get(attribute, frozenset())
+    return any(text.reading.lower(i) in words for i in range(len(text.reading.tokens)))
 
 
 def sexed(text: PeopleText) -> bool:
@@ -184,6 +243,12 @@ def at_home(text: PeopleText, demonym: str) -> bool:
     return False
 
 
+def named_for(text: PeopleText, term: str, person: Person) -> bool:
+    """Return whether the person's name may tell the nation ``term``: *Thuy Nguyen, a Vietnamese actress*."""
+    named = any(m.kind == "name" and " " in text.text[m.start : m.end] for m in person.mentions)
+    return named and term[:1].isupper() and term.split()[0] not in ENGLISH_NAMES
+
+
 def citizen(text: PeopleText, place: Place) -> bool:
     """Return whether a word tells the citizenship of one person, which may be another wherever they live."""
     return place.head is not None and text.reading.lower(place.head) in CITIZENS
@@ -199,12 +264,23 @@ def shared(text: PeopleText, places: Sequence[Place]) -> bool:
 
 
 def ranked(text: PeopleText, place: Place) -> bool:
-    """Return whether a noun is one of several of its kind: *the youngest child*, *other people*."""
+    """Return whether a noun is one of several of its kind: *the youngest child*, *a man like you*."""
     reading = text.reading
     return place.head is not None and any(
-        (reading.lower(c) in RANKS or reading.tokens[c].tag == "JJS") and c < place.head
+        reading.lower(c) == "like"
+        or ((reading.lower(c) in RANKS or reading.tokens[c].tag in ("JJR", "JJS")) and c < place.head)
         for c in reading.children[place.head]
     )
+
+
+def compounded(text: PeopleText, place: Place) -> bool:
+    """Return whether a noun makes one word with that before it: *foster child*, *casting people*."""
+    reading, head = text.reading, place.head
+    if not head or head - 1 not in reading.children[head]:
+        return False
+    before = reading.tokens[head - 1]
+    joined = before.dep == "compound" or before.tag == "VBG"
+    return joined and not reading.word(head - 1)[:1].isupper()
 
 
 def relative(text: PeopleText, place: Place) -> bool:

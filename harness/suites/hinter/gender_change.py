@@ -11,11 +11,12 @@ from harness.language.persons import Gender, Mention
 from harness.language.surface import paradigm, pronoun
 from harness.suites.hinter import conflicts
 from harness.suites.hinter.conflicts import OTHER
+from harness.suites.hinter.generality import general
 from harness.suites.hinter.given_names import counterpart
 from harness.suites.hinter.mutation import Variation
 from harness.suites.hinter.people_text import PeopleText
 from harness.suites.hinter.persons import GENERIC, PARTNERS, Person
-from harness.suites.hinter.places import CONTRADICTION, COORDINATION, UNCLEAR, Place, Reason
+from harness.suites.hinter.places import CONTRADICTION, COORDINATION, NOT_A_PERSON, UNCLEAR, Place, Reason
 from harness.suites.lexicon import Attribute, Exchange
 
 FORMS: dict[Gender, str] = {"male": "he", "female": "she"}
@@ -53,10 +54,14 @@ class GenderChange:
         generic = person.single and person.gender is None and self._text.persons.anybody
         if gender is None or generic or not person.clear or self._resumes(person, places):
             return UNCLEAR
+        if any(
+            general(self._reading, self._text.words, place.head) for place in places if place.head is not None
+        ):
+            return NOT_A_PERSON
         choices: list[str | None] = [*self._choices(person, places, gender)] or [None]
         changes = [self._words(person, places, gender, choice) for choice in choices]
         words = [change for change in changes if change]
-        if not words or (person.everybody and conflicts.left_behind(self._text, words[0], gender)):
+        if not words or self._left_behind(words[0], person, gender):
             return UNCLEAR
         if conflicts.coordinated(self._text, words[0], gender):
             return COORDINATION
@@ -68,6 +73,12 @@ class GenderChange:
         )
         groups = None if exchange.form == "name" else (gender, OTHER[gender])
         return [self._text.variation(self._attribute.name, change, exchange, groups) for change in words]
+
+    def _left_behind(self, words: Words, person: Person, gender: Gender) -> bool:
+        """Return whether words for the person may stay as they are."""
+        if person.everybody:
+            return conflicts.left_behind(self._text, words, gender)
+        return conflicts.met(self._text, words) or conflicts.elsewhere(self._text, words, person, gender)
 
     def _resumes(self, person: Person, places: Sequence[Place]) -> bool:
         """Return whether a group may be persons mentioned before, or elsewhere by other words."""

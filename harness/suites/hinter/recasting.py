@@ -7,6 +7,7 @@ it; any other changes its own word wherever it describes that person, or inserts
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -17,13 +18,16 @@ from harness.language.people import people
 from harness.language.surface import Edit, article_edit, begins_sentence, carry_case, paradigm
 from harness.suites.hinter import conflicts, places
 from harness.suites.hinter.gender_change import GenderChange
+from harness.suites.hinter.generality import general
 from harness.suites.hinter.mutation import Occurrences, Variation
 from harness.suites.hinter.people_text import PeopleText
 from harness.suites.hinter.persons import Person
 from harness.suites.hinter.places import CONTRADICTION, COORDINATION, NOT_A_PERSON, UNCLEAR, Left, Place
 from harness.suites.lexicon import Attribute, Exchange, Lexicon
 
-AGES = frozenset("young old elderly middle-aged teenage adolescent".split())  # noqa: SIM905
+COLOURS = frozenset({"black", "white"})
+STEM = 4  # letters of a demonym that its other forms share: African, Africans
+BEGINNINGS = {"Jewish": ("Jew",), "Jews": ("Jew",), "Native": ("Native", "Indian")}
 
 
 @dataclass
@@ -185,7 +189,9 @@ class _Attribute:
             return
         citizen = conflicts.citizen(self._text, first)
         for exchange in exchanges:
-            if not (citizen and exchange.target in conflicts.PEOPLES):
+            if not (citizen and exchange.target in conflicts.PEOPLES) and not self._doubles(
+                exchange, of_term
+            ):
                 yield from self._by(exchange, person, of_term, first)
 
     def _forbids(
@@ -196,42 +202,61 @@ class _Attribute:
         if conflicts.joined(text, of_term, {term.lower() for term in self._attribute.exchanges}):
             return COORDINATION
         alike = [place for place in self._found if place.term == first.term]
-        if conflicts.shared(text, alike) or (first.term.lower() in AGES and len(alike) > len(of_term)):
+        if conflicts.shared(text, alike) or (
+            first.term.lower() in conflicts.AGES and len(alike) > len(of_term)
+        ):
             return UNCLEAR
         group = not person.single and first.head is not None and text.persons.anaphoric(first.head)
         inserted = any(exchange.operation == "insertion" for exchange in exchanges)
-        if inserted and (group or conflicts.ranked(text, first)):
+        if inserted and first.head is not None and general(text.reading, text.words, first.head):
+            return NOT_A_PERSON
+        if inserted and (group or conflicts.ranked(text, first) or conflicts.compounded(text, first)):
             return UNCLEAR
         forms = {exchange.form for exchange in exchanges}
-        if "name" in forms and not person.clear:
-            return UNCLEAR
+        if "name" in forms:
+            return None if person.clear else UNCLEAR
         if "adjective" in forms and conflicts.contrasted(text, of_term, self._found):
             return COORDINATION
         tied = (
             conflicts.at_home(text, first.term)
-            or self._of_things(first.term)
+            or self._of_things(of_term)
             or (conflicts.relative(text, first) and len(of_term) < len(alike))
         )
         if tied and not conflicts.citizen(text, first):
             return CONTRADICTION
+        if conflicts.about(text, self._attribute.name) or conflicts.named_for(text, first.term, person):
+            return CONTRADICTION
         return None
 
-    def _of_things(self, term: str) -> bool:
-        """Return whether the text says ``term``, a nation, of things, too: *a Turkish cop … the Turkish mob*.
+    def _of_things(self, of_term: Sequence[Place]) -> bool:
+        """Return whether a word for a nation or a colour is said elsewhere: *a Turk … the Turkish mob*.
 
-        Or another form of it of others: *an African woman … Africans*.
+        Or another form of it of others: *an African woman … Africans*, *a white man … the whites*.
         """
-        return term[:1].isupper() and any(
-            (p.term == term and p.head is None) or (p.term != term and p.term[:5] == term[:5])
-            for p in self._found
+        term = of_term[0].term
+        here = {place.span[0] for place in of_term}
+        if term[:1].isupper():
+            begins = "|".join(map(re.escape, _begins(term)))
+            found = re.finditer(rf"(?<![^\W_])(?:{begins})", self._text.text)
+            return any(match.start() not in here for match in found)
+        return any(
+            found.start() not in here
+            for colour in COLOURS & {term}
+            for found in re.finditer(rf"\b{colour}(?:s|st|er|est)?\b", self._text.text, re.IGNORECASE)
         )
+
+    def _doubles(self, exchange: Exchange, of_term: Sequence[Place]) -> bool:
+        """Return whether a word would stand there twice: *an Asian American American*."""
+        last = exchange.target.split()[-1].lower()
+        return any(self._text.text[place.span[1] :].lower().lstrip().startswith(last) for place in of_term)
 
     def _by(
         self, exchange: Exchange, person: Person, of_term: Sequence[Place], first: Place
     ) -> Iterator[Variation]:
         edits = self._inserted(first, exchange) if exchange.operation == "insertion" else None
         words = {place.span: exchange.target for place in ([first] if edits else of_term)}
-        if conflicts.denied(self._text, words, person, exchange.target.split()[0].lower()):
+        topics = (exchange.target.split()[0].lower(), self._attribute.name)
+        if any(conflicts.denied(self._text, words, person, topic) for topic in topics):
             self._leave(CONTRADICTION, of_term[:1])
         else:
             yield self._text.variation(self._attribute.name, words, exchange, None, edits)
@@ -251,6 +276,11 @@ class _Attribute:
             insertion = Edit(start, start + 1, f"{word} {written[:1].lower()}")
         article = article_edit(text, start, written, word)
         return (insertion,) if article is None else (article, insertion)
+
+
+def _begins(demonym: str) -> tuple[str, ...]:
+    """Return how other words for the nation begin: *Jews*, *Jewish*."""
+    return BEGINNINGS.get(demonym.split()[0], (demonym[:STEM],))
 
 
 def _replaces(exchange: Exchange) -> bool:

@@ -69,10 +69,10 @@ def test_two_persons_are_two_variations() -> None:
 
 
 def test_the_same_pair_at_two_persons_has_two_names() -> None:
-    made = valid(cases("A British doctor met a British nurse.", "race"))
+    made = valid(cases("A blind doctor met a blind nurse.", "body"))
     assert len({case.id for case in made}) == len(made)
     assert len({case.substitutions[0].pair for case in made}) == len(made)
-    assert {case.text.count("British") for case in made} == {1}
+    assert {case.text.count("blind") for case in made} == {1}
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,9 @@ def test_a_first_name_takes_its_pronouns_with_it() -> None:
 
 
 GLUED = st.lists(
-    st.sampled_from(["Mr", "Mrs", "Mr.", ".", " ", "-", "'", "Bungle", "John", "he", "his", " met ", "A waiter"]),
+    st.sampled_from(
+        ["Mr", "Mrs", "Mr.", ".", " ", "-", "'", "Bungle", "John", "he", "his", " met ", "A waiter"]
+    ),
     min_size=2,
     max_size=8,
 ).map("".join)

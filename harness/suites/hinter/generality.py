@@ -1,0 +1,66 @@
+"""Decide whether a noun speaks of persons in general, of whom nothing is said to be true in particular.
+
+*People who liked this*, *if he were a woman*, *not a single man*: with another attribute such a statement is
+about fewer, or about others, and no person is described.
+"""
+
+from __future__ import annotations
+
+from harness.language.parsed_text import ParsedText
+from harness.language.people import People
+from harness.language.surface import paradigm
+
+SPECIFIC = frozenset("the these those both several two three four five six seven eight nine ten".split())  # noqa: SIM905
+OWNERS = frozenset("his her their its my".split())  # noqa: SIM905
+OF_SOME = frozenset("group groups pair couple mob gang bunch trio crowd team band handful".split())  # noqa: SIM905
+EVERY = frozenset("all any every each no not many most such single only".split())  # noqa: SIM905
+ARTICLES = frozenset({"a", "an", "one", "another"})
+NOT_REAL = frozenset("if like than n't never unless whether".split())  # noqa: SIM905
+
+
+def general(reading: ParsedText, words: People, head: int) -> bool:
+    """Return whether the noun at token ``head`` is of persons in general, or of nobody in particular."""
+    if reading.tokens[head].tag not in ("NN", "NNS") or paradigm(reading.lower(head)):
+        return False
+    children = {reading.lower(c) for c in reading.children[head]}
+    above = reading.tokens[head].head
+    of_all = reading.lower(above) == "of" and reading.lower(reading.tokens[above].head) == "all"
+    if of_all or (children & EVERY and "the" not in children):
+        return True
+    if reading.tokens[head].tag == "NNS" or words.singular(reading.lower(head)) is not None:
+        return not _some(reading, head, children)
+    return bool(children & ARTICLES) and _supposed(reading, head)
+
+
+def _some(reading: ParsedText, head: int, children: set[str]) -> bool:
+    """Return whether a plural noun means certain persons: *the men*, *her sons*, *a group of women*."""
+    token = reading.tokens[head]
+    below = [reading.tokens[c] for c in reading.children[head]]
+    if any(c.dep == "nummod" for c in below) or children & (SPECIFIC | OWNERS):
+        return True
+    told = "some" in children or any(c.dep == "amod" for c in below)
+    if told and reading.lower(head) not in ("people", "persons") and not children & EVERY:
+        return True
+    above = token.head
+    if token.dep == "pobj" and reading.lower(above) == "of":
+        return reading.lower(reading.tokens[above].head) in OF_SOME
+    if token.dep == "conj":
+        return _some(reading, above, {reading.lower(c) for c in reading.children[above]})
+    return False
+
+
+def _supposed(reading: ParsedText, head: int) -> bool:
+    """Return whether *a woman* is somebody supposed, denied or compared: *if he were a woman*."""
+    if reading.tokens[head].dep == "appos":
+        return False
+    if reading.lower(reading.tokens[head].head) in ("like", "than"):
+        return True
+    for index in reading.ancestors(head):
+        if reading.tokens[index].tag[:2] == "VB":
+            below = reading.children[index]
+            words = {reading.lower(c) for c in below}
+            denied = "not" in words and not any(
+                reading.lower(c + 1) == "only" for c in below if reading.lower(c) == "not"
+            )
+            return bool(words & NOT_REAL) or denied or any(reading.tokens[c].tag == "MD" for c in below)
+    return False
