@@ -33,7 +33,14 @@ ENGLISH_NAMES = frozenset(
 )
 AGES = frozenset("young old elderly middle-aged teenage adolescent".split())  # noqa: SIM905
 KIN = frozenset("father son brother nephew uncle cousin mother daughter sister niece aunt".split())  # noqa: SIM905
-INTRODUCED = frozenset({"nsubj", "nsubjpass", "dobj", "pobj", "conj"})
+RELATIVES = (
+    KIN
+    | SPOUSES
+    | frozenset(
+        """dad mom mum daddy mommy grandfather grandmother grandpa grandma grandson granddaughter stepfather
+    stepmother fiancé fiancée fiance fiancee""".split()  # noqa: SIM905
+    )
+)
 OFFSPRING = frozenset("son daughter sons daughters child children grandson granddaughter".split())  # noqa: SIM905
 JOINTS = frozenset({"/", "or", "and", "&", "vs", "vs."})
 
@@ -98,17 +105,20 @@ def elsewhere(text: PeopleText, edits: Collection[Span], person: Person, gender:
     A single person is told from others by a name, as a spouse, or by whose relative it is; any other *woman*
     may be *the actress*, or *she*, elsewhere in the text. A group may be told by its members.
     """
-    reading = text.reading
-    stay = list(staying(text, edits, gender))
-    nouns = [i for i in stay if not paradigm(reading.lower(i))]
+    changed = {text.reading.at(start) for start, _ in edits}
+    stay = [i for i in staying(text, edits, gender) if text.reading.tokens[i].head not in changed]
     if not person.single:
-        return bool(nouns)
-    if any(_told_apart(text, mention) for mention in person.mentions):
-        kin = any(reading.lower(m.head) in KIN for m in person.mentions)
-        return any(_told_of(text, i) or (kin and reading.lower(i) in KIN) for i in nouns)
-    first = person.mentions[0]
-    new = _indefinite(text, first.head) and reading.tokens[first.head].dep in INTRODUCED
-    return any(not new or reading.tokens[i].start > first.start for i in stay)
+        return bool(stay)
+    nouns = [i for i in stay if not paradigm(text.reading.lower(i))]
+    heads = {text.reading.lower(mention.head) for mention in person.mentions}
+    names = [text.text[m.start : m.end] for m in person.mentions if m.kind == "name"]
+    if names or heads & SPOUSES:
+        called = bool(names) and not any(" " in name for name in names)  # somebody's first name, or surname
+        return any(_told_of(text, i) for i in nouns) or (called and len(nouns) < len(stay))
+    if any(_relative_of(text, mention) for mention in person.mentions):
+        kin = bool(heads & KIN)
+        return any(text.reading.lower(i) not in RELATIVES - (KIN if kin else frozenset()) for i in nouns)
+    return bool(stay)
 
 
 def _told_of(text: PeopleText, index: int) -> bool:
@@ -116,11 +126,10 @@ def _told_of(text: PeopleText, index: int) -> bool:
     return text.reading.lower(index) in PLAIN and text.reading.tokens[index].dep in ("attr", "appos", "ROOT")
 
 
-def _told_apart(text: PeopleText, mention: Mention) -> bool:
-    """Return whether a mention is a name, or a noun for a spouse or somebody's relative: *Lulu's mother*."""
+def _relative_of(text: PeopleText, mention: Mention) -> bool:
+    """Return whether a mention is a noun for somebody's relative: *Lulu's mother*."""
     owned = any(text.reading.tokens[c].dep == "poss" for c in text.reading.children[mention.head])
-    spouse = text.reading.lower(mention.head) in SPOUSES
-    return mention.kind == "name" or (mention.kind == "nominal" and (owned or spouse))
+    return mention.kind == "nominal" and owned and text.reading.lower(mention.head) in RELATIVES
 
 
 def met(text: PeopleText, edits: Mapping[Span, str]) -> bool:

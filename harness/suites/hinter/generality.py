@@ -14,7 +14,10 @@ SPECIFIC = frozenset("the these those both several two three four five six seven
 OWNERS = frozenset("his her their its my".split())  # noqa: SIM905
 OF_SOME = frozenset("group groups pair couple mob gang bunch trio crowd team band handful".split())  # noqa: SIM905
 EVERY = frozenset("all any every each no not many most such single only".split())  # noqa: SIM905
+TYPES = frozenset("ideal perfect typical stereotypical average".split())  # noqa: SIM905
+ANYBODY = frozenset({"people", "persons", "folks"})
 ARTICLES = frozenset({"a", "an", "one", "another"})
+YOU = frozenset({"you"})
 NOT_REAL = frozenset("if like than n't never unless whether".split())  # noqa: SIM905
 
 
@@ -25,7 +28,11 @@ def general(reading: ParsedText, words: People, head: int) -> bool:
     children = {reading.lower(c) for c in reading.children[head]}
     above = reading.tokens[head].head
     of_all = reading.lower(above) == "of" and reading.lower(reading.tokens[above].head) == "all"
-    if of_all or (children & EVERY and "the" not in children):
+    if (
+        of_all
+        or children & TYPES
+        or (children & EVERY and not ("the" in children and reading.lower(head) not in ANYBODY))
+    ):
         return True
     if reading.tokens[head].tag == "NNS" or words.singular(reading.lower(head)) is not None:
         return not _some(reading, head, children)
@@ -36,10 +43,11 @@ def _some(reading: ParsedText, head: int, children: set[str]) -> bool:
     """Return whether a plural noun means certain persons: *the men*, *her sons*, *a group of women*."""
     token = reading.tokens[head]
     below = [reading.tokens[c] for c in reading.children[head]]
-    if any(c.dep == "nummod" for c in below) or children & (SPECIFIC | OWNERS):
+    anybody = reading.lower(head) in ANYBODY
+    if any(c.dep == "nummod" for c in below) or children & OWNERS or (children & SPECIFIC and not anybody):
         return True
     told = "some" in children or any(c.dep == "amod" for c in below)
-    if told and reading.lower(head) not in ("people", "persons") and not children & EVERY:
+    if told and not anybody and not children & EVERY:
         return True
     above = token.head
     if token.dep == "pobj" and reading.lower(above) == "of":
@@ -53,7 +61,7 @@ def _supposed(reading: ParsedText, head: int) -> bool:
     """Return whether *a woman* is somebody supposed, denied or compared: *if he were a woman*."""
     if reading.tokens[head].dep == "appos":
         return False
-    if reading.lower(reading.tokens[head].head) in ("like", "than"):
+    if reading.lower(reading.tokens[head].head) in ("like", "than", "without"):
         return True
     for index in reading.ancestors(head):
         if reading.tokens[index].tag[:2] == "VB":

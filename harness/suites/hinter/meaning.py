@@ -85,6 +85,8 @@ class Meaning:
             return None
         if first in self.names:
             return self._titled(first)
+        if (self.reading.tokens[first].start, self.reading.tokens[last].end) != span:
+            return None  # part of a longer token, as in an address
         if paradigm(self.reading.lower(last)):
             return None if self._in_name(first, last) else last
         if self._in_name(first, last):

@@ -237,7 +237,7 @@ class _Attribute:
         here = {place.span[0] for place in of_term}
         if term[:1].isupper():
             begins = "|".join(map(re.escape, _begins(term)))
-            found = re.finditer(rf"(?<![^\W_])(?:{begins})", self._text.text)
+            found = re.finditer(rf"(?<![^\W_])(?:{begins})", self._text.text, re.IGNORECASE)
             return any(match.start() not in here for match in found)
         return any(
             found.start() not in here
