@@ -23,10 +23,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.answering.cache import APPLICATION_ID, BUSY_TRIES, MIGRATIONS, ResponseCache, pieces, trouble
+from harness.answering.cache import (
+    APPLICATION_ID,
+    BUSY_SECONDS,
+    BUSY_TRIES,
+    DEFAULT,
+    MIGRATIONS,
+    ResponseCache,
+    pieces,
+    trouble,
+)
 from harness.answering.rows import decode, encode
 from harness.core import Message, Reply, Request, Token
 from harness.errors import CacheError
+from tests.conftest import ROOT
 
 T = TypeVar("T")
 
@@ -38,6 +48,10 @@ def wait(work: Coroutine[Any, Any, T]) -> T:
 def request(text: str = "hello", **changes: Any) -> Request:
     one = Request({"name": "m"}, (Message("user", text),), {"temperature": 0.0}, text=text)
     return replace(one, **changes)
+
+
+def test_the_cache_stands_where_the_documentation_says() -> None:
+    assert f"`{DEFAULT.as_posix()}`" in (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
 
 
 def test_a_reply_is_found_by_the_next_run(tmp_path: Path) -> None:
@@ -440,7 +454,11 @@ def test_a_file_that_another_process_holds_is_waited_for(
     caplog.clear()
     with pytest.raises(CacheError, match="is locked by another process: wait for it"):
         wait(work(False))
-    assert caplog.text.count("waiting for it") == BUSY_TRIES - 1
+    assert caplog.text.count(f"cache {path} is locked by another process: waiting for it") == 9
+
+
+def test_a_locked_file_is_waited_for_ten_minutes() -> None:
+    assert BUSY_SECONDS * BUSY_TRIES == 600
 
 
 @pytest.fixture
@@ -489,7 +507,7 @@ def test_a_cache_that_cannot_be_written_is_read(
                 await cache.expect([request()], "job")
 
     wait(work())
-    assert caplog.text.count("cannot be written") == 1
+    assert caplog.text.count(f"cache {path} cannot be written") == 1
 
 
 def as_owner(folder: Path, work: Any) -> None:

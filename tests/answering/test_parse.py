@@ -478,6 +478,7 @@ def test_a_number_before_a_letter_or_a_step_is_that_of_a_list() -> None:
     for item in ("1. {}", "1) {}", " 1. {}", "> 1) {}"):
         assert read(LETTERS, item.format("B")) == "B"
         assert read(steps, item.format("4")) == "4"
+        assert read(steps, item.format("2. good food")) == "unparsed", "nor is one within it a step"
 
 
 @pytest.mark.parametrize(
@@ -740,3 +741,22 @@ def test_only_a_doubt_about_the_answer_takes_it_back() -> None:
     assert read(SENTIMENT, "Positive. Or maybe not.") == "unparsed"
     assert read(SENTIMENT, "Positive. Perhaps the blurgh drags.") == "Positive"
     assert read(SENTIMENT, "Positive. The blurgh does not drag.") == "Positive"
+
+
+@pytest.mark.parametrize("quoted", ["not the worst place", "I would never go back"])
+def test_what_a_text_is_quoted_with_is_none_of_the_answer(quoted: str) -> None:
+    assert read(SENTIMENT, f'The sentiment of "{quoted}" is Positive.') == "Positive"
+    assert read(SENTIMENT, f'"{quoted}": Positive') == "Positive"
+    assert read(SENTIMENT, 'The answer is "not Positive".') == "unparsed", "a label is no quotation"
+
+
+def test_quotation_marks_that_are_odd_in_number_quote_nothing() -> None:
+    assert read(SENTIMENT, 'It is "far from " Positive') == "Positive"
+    assert read(SENTIMENT, 'It is "far from " Positive"') == "unparsed"
+
+
+def test_the_last_step_of_a_scale_is_its_largest_number() -> None:
+    ten = LabelReader(tuple(str(step) for step in range(1, 11)))
+    for text in ("7/10", "7 out of 10", "7 stars out of 10"):
+        assert read(ten, text) == "7"
+    assert read(ten, "7/9") == "unparsed"
