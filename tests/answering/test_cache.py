@@ -25,11 +25,11 @@ from hypothesis import strategies as st
 
 from harness.answering.cache import (
     APPLICATION_ID,
-    BUSY_SECONDS,
     BUSY_TRIES,
     DEFAULT,
     MIGRATIONS,
     ResponseCache,
+    connect,
     pieces,
     trouble,
 )
@@ -132,8 +132,10 @@ def test_a_newer_cache_is_refused(tmp_path: Path) -> None:
         async with ResponseCache(path):
             pass
 
-    with pytest.raises(CacheError, match="newer version"):
+    with pytest.raises(CacheError) as raised:
         wait(work())
+    newer = "was made by a newer version of hinter: update, or use another --cache"
+    assert str(raised.value) == f"cache {path} {newer}"
 
 
 @given(
@@ -211,8 +213,10 @@ def test_the_file_of_another_program_is_not_written_into(tmp_path: Path, script:
         async with ResponseCache(path):
             pass
 
-    with pytest.raises(CacheError, match=r"other\.sqlite is another program's SQLite file"):
+    with pytest.raises(CacheError) as raised:
         wait(work())
+    other = "is another program's SQLite file: give --cache a file of its own"
+    assert str(raised.value) == f"cache {path} {other}"
     assert path.read_bytes() == before
     assert [p.name for p in tmp_path.iterdir()] == ["other.sqlite"]
 
@@ -392,7 +396,10 @@ def test_a_damaged_row_counts_as_absent_and_is_replaced(tmp_path: Path) -> None:
 
 
 SQLITE_ERRORS = {
-    sqlite3.SQLITE_CORRUPT: "is damaged, and what cannot be read would have to be bought again: give run",
+    sqlite3.SQLITE_CORRUPT: (
+        "is damaged, and what cannot be read would have to be bought again: give run --buy-again to keep"
+        " every reply that can be read and ask for the others; hinter cache export writes them to a file (why)"
+    ),
     sqlite3.SQLITE_BUSY: "is locked by another process: wait for it, then give the same command again (why)",
     sqlite3.SQLITE_FULL: "is on a full disk: make room, then give the same command again (why)",
     sqlite3.SQLITE_READONLY: "is read-only: make it and its folder writable, or use a copy of it (why)",
@@ -457,8 +464,59 @@ def test_a_file_that_another_process_holds_is_waited_for(
     assert caplog.text.count(f"cache {path} is locked by another process: waiting for it") == 9
 
 
-def test_a_locked_file_is_waited_for_ten_minutes() -> None:
-    assert BUSY_SECONDS * BUSY_TRIES == 600
+def test_a_locked_file_is_waited_for_ten_minutes(tmp_path: Path) -> None:
+    path = tmp_path / "c.sqlite"
+
+    async def work() -> Any:
+        async with ResponseCache(path) as cache:
+            return (await cache._all("PRAGMA busy_timeout"))[0]
+
+    with closing(connect(f"{path.as_uri()}?mode=rwc")) as db:
+        for (milliseconds,) in (wait(work()), db.execute("PRAGMA busy_timeout").fetchone()):
+            assert milliseconds * BUSY_TRIES == 10 * 60 * 1000
+
+
+def test_what_cannot_be_written_is_said_before_more_is_bought(tmp_path: Path) -> None:
+    path = tmp_path / "c.sqlite"
+
+    async def work() -> None:
+        async with ResponseCache(path) as cache:
+            with closing(sqlite3.connect(path)) as db:
+                db.execute("DROP TABLE replies")
+            cache.keep(request(), Reply("x"))
+            for _ in range(200):
+                await asyncio.sleep(0.01)
+                cache.keep(request(), Reply("x"))
+
+    with pytest.raises(CacheError) as raised:
+        wait(work())
+    assert str(raised.value) == f"cache {path} failed (no such table: replies)"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="rights of others are of POSIX")
+def test_what_is_made_is_for_its_owner_alone(tmp_path: Path) -> None:
+    path = tmp_path / "made" / "c.sqlite"
+
+    async def work() -> list[int]:
+        async with ResponseCache(path):
+            return [made.stat().st_mode & 0o777 for made in (path.parent, path)]
+
+    before = os.umask(0o022)
+    try:
+        assert wait(work()) == [0o700, 0o600]
+    finally:
+        os.umask(before)
+
+
+def test_what_is_learnt_of_an_endpoint_is_known_at_once(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with ResponseCache(tmp_path / "c.sqlite") as cache:
+            learnt = {"limit": "max_tokens"}
+            await cache.learn("http://x", learnt)
+            learnt["limit"] = "changed by whoever learnt it"
+            assert await cache.dialect("http://x") == {"limit": "max_tokens"}
+
+    wait(work())
 
 
 @pytest.fixture
@@ -479,7 +537,7 @@ def powerless() -> Iterator[Path]:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="folders without a right to write are of POSIX")
-@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("version", [1, 2, 3])
 def test_a_cache_that_cannot_be_written_is_read(
     powerless: Path, version: int, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -490,7 +548,15 @@ def test_a_cache_that_cannot_be_written_is_read(
             cache.keep(request("0"), Reply("0"))
             await cache.learn("http://x", {"a": 1})
 
-    as_owner(powerless, lambda: version_1(path) if version == 1 else wait(fill()))
+    def made() -> None:
+        if version == 1:
+            return version_1(path)
+        wait(fill())
+        if version == 2:
+            with closing(sqlite3.connect(path)) as db:
+                db.executescript("ALTER TABLE replies DROP COLUMN checksum; PRAGMA user_version = 2")
+
+    as_owner(powerless, made)
 
     async def work() -> None:
         async with ResponseCache(path) as cache:
@@ -501,16 +567,47 @@ def test_a_cache_that_cannot_be_written_is_read(
             await cache.learn("http://x", {"a": 2})
             assert await cache.dialect("http://x") == {"a": 2}
             assert await cache.expected([request().key]) == {}
-            with pytest.raises(CacheError, match=r"c\.sqlite is read-only"):
+            with pytest.raises(CacheError) as raised:
                 cache.keep(request("new"), Reply("x"))
-            with pytest.raises(CacheError, match="read-only"):
-                await cache.expect([request()], "job")
+            copy = "make it writable, or give --cache a copy of it"
+            assert str(raised.value) == f"cache {path} is read-only, but new data must be stored: {copy}"
+            for writes in (cache.expect([request()], "job"), cache.settle(["x"])):
+                with pytest.raises(CacheError, match="is read-only"):
+                    await writes
 
     wait(work())
     assert caplog.text.count(f"cache {path} cannot be written") == 1
 
 
-def as_owner(folder: Path, work: Any) -> None:
+@pytest.mark.skipif(sys.platform == "win32", reason="folders without a right to write are of POSIX")
+@pytest.mark.parametrize(("file", "folder"), [(0o444, 0o777), (0o666, 0o555)])
+def test_both_the_file_and_its_folder_must_be_writable(powerless: Path, file: int, folder: int) -> None:
+    path = powerless / "c.sqlite"
+    as_owner(powerless, lambda: version_1(path))
+    as_owner(powerless, lambda: None, file, folder)
+
+    async def work() -> bool:
+        async with ResponseCache(path) as cache:
+            return cache.read_only
+
+    assert wait(work())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders without a right to write are of POSIX")
+def test_an_empty_file_that_cannot_be_written_is_no_cache(powerless: Path) -> None:
+    path = powerless / "c.sqlite"
+    as_owner(powerless, path.touch)
+
+    async def work() -> None:
+        async with ResponseCache(path):
+            pass
+
+    with pytest.raises(CacheError) as raised:
+        wait(work())
+    assert str(raised.value) == f"cache {path} is empty and cannot be written: give --cache another place"
+
+
+def as_owner(folder: Path, work: Any, file_mode: int = 0o444, folder_mode: int = 0o555) -> None:
     """Do ``work`` with the right to write, and take it away."""
     nobody = os.getuid() == 0
     if nobody:
@@ -518,8 +615,8 @@ def as_owner(folder: Path, work: Any) -> None:
     folder.chmod(0o755)
     work()
     for file in folder.iterdir():
-        file.chmod(0o444)
-    folder.chmod(0o555)
+        file.chmod(file_mode)
+    folder.chmod(folder_mode)
     if nobody:
         os.seteuid(65534)
 
@@ -568,8 +665,9 @@ def test_a_folder_is_no_cache(tmp_path: Path) -> None:
         async with ResponseCache(path):
             pass
 
-    with pytest.raises(CacheError, match="is a folder"):
+    with pytest.raises(CacheError) as raised:
         wait(work(tmp_path))
+    assert str(raised.value) == f"cache {tmp_path} is a folder: give --cache a *.sqlite file"
     (tmp_path / "file").write_text("x", encoding="utf-8")
     with pytest.raises(CacheError, match="give --cache a place"):
         wait(work(tmp_path / "file" / "c.sqlite"))
