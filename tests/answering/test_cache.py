@@ -398,7 +398,8 @@ def test_a_damaged_row_counts_as_absent_and_is_replaced(tmp_path: Path) -> None:
 SQLITE_ERRORS = {
     sqlite3.SQLITE_CORRUPT: (
         "is damaged, and what cannot be read would have to be bought again: give run --buy-again to keep"
-        " every reply that can be read and ask for the others; hinter cache export writes them to a file (why)"
+        " every reply that can be read and ask for the others;"
+        " hinter cache export writes them to a file (why)"
     ),
     sqlite3.SQLITE_BUSY: "is locked by another process: wait for it, then give the same command again (why)",
     sqlite3.SQLITE_FULL: "is on a full disk: make room, then give the same command again (why)",
