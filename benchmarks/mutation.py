@@ -46,7 +46,7 @@ TIMES_AS_LONG, SECONDS_TO_SPARE = 4, 20.0
 OPTIONS = ("-x", "-q", "--tb=no", "-p", "no:cacheprovider", "-p", "no:xdist")
 IMPORTED_BEFORE = ("-W", "ignore::pytest.PytestAssertRewriteWarning")  # by the process that forks
 DESCRIPTION = re.compile(r'description=(?:"[^"]*"|None)')
-SQL = re.compile(r'"(?:SELECT|INSERT|DELETE|ALTER|CREATE|DROP|PRAGMA|BEGIN|COMMIT)\b')
+SQL = re.compile(r'"(?:SELECT|INSERT|DELETE|ALTER|CREATE|DROP|PRAGMA|BEGIN|COMMIT)\b|\bPRIMARY KEY\b')
 STRICT = re.compile(r"strict=True")
 COUNTS = ("mutants", "drawn", "equivalent", "killed", "typed")
 OURS = ("harness", "tests", "tasks", "prompts")

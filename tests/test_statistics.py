@@ -474,8 +474,8 @@ def test_without_a_change_in_more_than_a_thousand_clusters_nothing_is_found() ->
 def test_strata_weigh_by_their_sizes_in_the_normal_limit_too() -> None:
     """The sum of independent hypergeometric counts, each at its own weight, over its own deviation."""
     draw = np.random.default_rng(11)
-    n, m = draw.integers(2, 9, 1500), draw.integers(1, 5, 1500)
-    h, k, n, m = (counts.astype(float) for counts in (draw.binomial(n, 0.4), draw.binomial(m, 0.4), n, m))
+    n, m = draw.integers(2, 9, 1500).astype(float), draw.integers(1, 5, 1500).astype(float)
+    h, k = (draw.binomial(sizes.astype(int), 0.4).astype(float) for sizes in (n, m))
     k[:100] = 0.0
     assert (h + k > 0).sum() > 1000
     statistic = variance = 0.0

@@ -21,15 +21,15 @@ def codes(of: Summary) -> dict[str, str]:
 
 def told(*answers: Outcome, gold: Iterable[str] = ()) -> dict[str, str]:
     """The cautions that originals with these answers, and with these gold labels, give rise to."""
-    labels = [frozenset([label]) for label in gold] or [None] * len(answers)
+    labels: list[frozenset[str] | None] = [frozenset([label]) for label in gold]
     names = [str(number) for number in range(len(answers))]
     cases = [
         Case(name, name, name, "original", "", expected=label)
-        for name, label in zip(names, labels, strict=True)
+        for name, label in zip(names, labels or [None] * len(names), strict=True)
     ]
     rows = [tables.answer_row(case, outcome, "") for case, outcome in zip(cases, answers, strict=True)]
     frames = [
-        tables.frame("cases", map(tables.case_row, cases)).lazy(),
+        tables.frame("cases", [tables.case_row(case) for case in cases]).lazy(),
         tables.frame("answers", rows).lazy(),
     ]
     return {caution.code: caution.text for caution in cautions.of_tables(*frames)}
