@@ -654,3 +654,16 @@ def test_a_cluster_with_one_of_both_rates_is_tested_too() -> None:
     expected = sum(value >= sum(added) - 1e-12 for value in every) / 8
     assert equal_rates(first, second) == expected
     assert equal_rates(second, first) == expected
+
+
+few_trials = st.integers(0, 3).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
+
+
+@given(st.lists(st.tuples(few_trials, few_trials), max_size=6))
+def test_neither_of_two_rates_comes_first(counts: list[tuple[tuple[int, int], tuple[int, int]]]) -> None:
+    """Also where a cluster has a single trial, of one rate alone."""
+    first, second = ([pair[side] for pair in counts] for side in (0, 1))
+    one, other = equal_rates(first, second), equal_rates(second, first)
+    assert one == other or one == pytest.approx(other)
+    together = [*first, (0, 0), (0, 1)], [*second, (1, 1), (0, 0)]
+    assert equal_rates(*together) == pytest.approx(equal_rates(*reversed(together)))

@@ -31,12 +31,13 @@ def unread(tables: Tables) -> tuple[Unanswered, ...]:
     silent: defaultdict[Named, Counter[str]] = defaultdict(Counter)
     reasons: defaultdict[Named, Counter[str]] = defaultdict(Counter)
     for members in grouped(tables):
+        text = members[0].document
         for named, case in _versions(members):
             if (outcome := outcomes.get(case)) is None:
                 continue
-            asked[named][members[0].document] += 1
+            asked[named][text] += 1
             if outcome != "read":
-                silent[named][members[0].document] += 1
+                silent[named][text] += 1
                 reasons[named][outcome] += 1
     return tuple(_row(named, asked[named], silent[named], reasons[named]) for named in sorted(asked))
 
