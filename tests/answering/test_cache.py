@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Coroutine, Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -286,16 +286,22 @@ class Clockwork(asyncio.SelectorEventLoop):
         return self.now
 
 
-def written(path: Path, some: Callable[[Clockwork], None], number: int) -> int:
-    """Keep ``number`` replies, let ``some`` happen, and return how many are in the file soon afterwards."""
+def written(path: Path, *then: float, at_first: int = 1) -> int:
+    """Keep ``at_first`` replies and one more after each of the seconds ``then``, but the last.
+
+    Return how many are in the file soon after these.
+    """
 
     async def work() -> int:
         loop = asyncio.get_running_loop()
         assert isinstance(loop, Clockwork)
         async with ResponseCache(path) as cache:
-            for place in range(number):
+            for place in range(at_first):
                 cache.keep(request(str(place)), Reply("x"))
-            some(loop)
+            for number, seconds in enumerate(then, 1):
+                loop.now += seconds
+                if number < len(then):
+                    cache.keep(request(f"later {number}"), Reply("x"))
             for _ in range(300):
                 await asyncio.sleep(0)
                 if kept := len(keys(path)):
@@ -307,15 +313,11 @@ def written(path: Path, some: Callable[[Clockwork], None], number: int) -> int:
 
 
 def test_a_hundred_replies_are_written_at_once_and_fewer_after_a_quarter_of_a_second(tmp_path: Path) -> None:
-    def advance(seconds: float) -> Callable[[Clockwork], None]:
-        def some(loop: Clockwork) -> None:
-            loop.now += seconds
-
-        return some
-
-    assert written(tmp_path / "100.sqlite", advance(0.0), 100) == 100
-    assert written(tmp_path / "99.sqlite", advance(0.24), 99) == 0
-    assert written(tmp_path / "1.sqlite", advance(0.26), 1) == 1
+    assert written(tmp_path / "100.sqlite", 0.0, at_first=100) == 100
+    assert written(tmp_path / "99.sqlite", 0.24, at_first=99) == 0
+    assert written(tmp_path / "1.sqlite", 0.24) == 0
+    assert written(tmp_path / "1 later.sqlite", 0.26) == 1
+    assert written(tmp_path / "2.sqlite", 0.2, 0.06) == 2, "the second does not put off the first"
 
 
 def test_jobs_are_known_by_the_requests_that_they_were_handed(tmp_path: Path) -> None:
