@@ -665,5 +665,5 @@ def test_neither_of_two_rates_comes_first(counts: list[tuple[tuple[int, int], tu
     first, second = ([pair[side] for pair in counts] for side in (0, 1))
     one, other = equal_rates(first, second), equal_rates(second, first)
     assert one == other or one == pytest.approx(other)
-    together = [*first, (0, 0), (0, 1)], [*second, (1, 1), (0, 0)]
-    assert equal_rates(*together) == pytest.approx(equal_rates(*reversed(together)))
+    first, second = [*first, (0, 0), (0, 1)], [*second, (1, 1), (0, 0)]
+    assert equal_rates(first, second) == pytest.approx(equal_rates(second, first))
