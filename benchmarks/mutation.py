@@ -13,6 +13,7 @@ faults, with the reason, are in mutation.toml.
 from __future__ import annotations
 
 import argparse
+import ast
 import contextlib
 import hashlib
 import importlib
@@ -45,7 +46,7 @@ TIMES_AS_LONG, SECONDS_TO_SPARE = 4, 20.0
 OPTIONS = ("-x", "-q", "--tb=no", "-p", "no:cacheprovider", "-p", "no:xdist")
 IMPORTED_BEFORE = ("-W", "ignore::pytest.PytestAssertRewriteWarning")  # by the process that forks
 DESCRIPTION = re.compile(r'description=(?:"[^"]*"|None)')
-SQL = re.compile(r'"(?:SELECT|INSERT|DELETE|ALTER|CREATE|DROP|PRAGMA) ')
+SQL = re.compile(r'"(?:SELECT|INSERT|DELETE|ALTER|CREATE|DROP|PRAGMA|BEGIN|COMMIT)\b|\bPRIMARY KEY\b')
 STRICT = re.compile(r"strict=True")
 COUNTS = ("mutants", "drawn", "equivalent", "killed", "typed")
 OURS = ("harness", "tests", "tasks", "prompts")
@@ -190,12 +191,27 @@ def _mutant(source: str, changed: str) -> Mutant:
 
 
 def harmless(mutant: Mutant) -> bool:
-    """Whether a mutant is of a description, of the letters of SQL, or drops an assertion of equal lengths."""
-    if SQL.search(mutant.before) and mutant.before.lower() == mutant.after.lower():
+    """Whether a mutant is no fault of itself.
+
+    It is of a description, of letters in SQL or in an expression that ignores case, or it drops an assertion
+    of equal lengths.
+    """
+    if mutant.before.lower() == mutant.after.lower() and (SQL.search(mutant.before) or caseless(mutant)):
         return True
     loose = {STRICT.sub(other, mutant.before) for other in ("strict=False", "strict=None", "")}
     described = (DESCRIPTION.sub("", lines) for lines in (mutant.before, mutant.after))
     return mutant.after in loose or len(set(described)) == 1
+
+
+def caseless(mutant: Mutant) -> bool:
+    """Whether a mutant changes a regular expression that ignores case."""
+    calls = (node for node in ast.walk(ast.parse(mutant.source)) if isinstance(node, ast.Call))
+    return any(
+        ast.unparse(call.func).startswith("re.")
+        and "IGNORECASE" in ast.unparse(call)
+        and call.lineno <= mutant.line <= (call.end_lineno or 0)
+        for call in calls
+    )
 
 
 def _plain(lines: list[str]) -> str:

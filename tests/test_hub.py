@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import sys
+import time
+from contextlib import closing
 from pathlib import Path
 from types import ModuleType
 
@@ -35,6 +38,14 @@ def test_why_there_is_no_hub(monkeypatch: pytest.MonkeyPatch) -> None:
     assert str(hub.unreachable()).startswith(f"{NOBODY} does not answer: ")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     assert hub.unreachable() == f"HF_HUB_OFFLINE is set, so that {NOBODY} is not asked"
+
+
+def test_a_hub_that_says_nothing_is_given_up_within_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as silent:
+        monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{silent.getsockname()[1]}")
+        began = time.monotonic()
+        assert "does not answer: " in str(hub.unreachable())
+        assert time.monotonic() - began < 2 * hub.SECONDS == 10
 
 
 def test_a_data_set_of_a_hub_that_is_away_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

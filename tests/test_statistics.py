@@ -475,8 +475,8 @@ def test_strata_weigh_by_their_sizes_in_the_normal_limit_too() -> None:
     """The sum of independent hypergeometric counts, each at its own weight, over its own deviation."""
     draw = np.random.default_rng(11)
     n, m = draw.integers(2, 9, 1500).astype(float), draw.integers(1, 5, 1500).astype(float)
-    h, k = (np.minimum(draw.binomial(1, 0.9, 1500) * draw.integers(0, 3, 1500), size) for size in (n, m))
-    k[:150] = 0.0
+    h, k = (draw.binomial(sizes.astype(int), 0.4).astype(float) for sizes in (n, m))
+    k[:100] = 0.0
     assert (h + k > 0).sum() > 1000
     statistic = variance = 0.0
     for hits, size, others, other_size in zip(h, n, k, m, strict=True):
@@ -485,9 +485,28 @@ def test_strata_weigh_by_their_sizes_in_the_normal_limit_too() -> None:
         share = (hits + others) / whole
         statistic += weight * (hits - size * share)
         variance += weight**2 * size * share * (1 - share) * other_size / (whole - 1)
-    assert exchange_test(h, n, k, m) == pytest.approx(
-        2 * norm.sf(abs(statistic) / math.sqrt(variance)), rel=1e-6
-    )
+    p = 2 * norm.sf(abs(statistic) / math.sqrt(variance))
+    assert 0.01 < p < 0.05
+    assert exchange_test(h, n, k, m) == pytest.approx(p, rel=1e-6)
+
+
+def test_strata_weigh_by_their_sizes_among_random_draws() -> None:
+    """Two strata whose counts are few enough to be gone through, each at its own weight."""
+    hits, sizes = np.array([3.0, 0.0]), np.array([3.0, 5.0])
+    other_hits, other_sizes = np.array([1.0, 2.0]), np.array([4.0, 2.0])
+    exact = sizes / sizes.sum() * (1 / sizes + 1 / other_sizes)
+    total, whole = hits + other_hits, sizes + other_sizes
+    moves: list[list[tuple[float, float]]] = [
+        [
+            (float(weight * (count - good * size / all_)), float(hypergeom.pmf(count, all_, good, size)))
+            for count in range(int(good) + 1)
+        ]
+        for weight, good, size, all_ in zip(exact, total, sizes, whole, strict=True)
+    ]
+    observed = abs(float(exact @ (hits - total * sizes / whole)))
+    far = sum(p * q for a, p in moves[0] for b, q in moves[1] if abs(a + b) >= observed - 1e-9)
+    assert 0.05 < far < 0.95
+    assert exchange_test(hits, sizes, other_hits, other_sizes) == pytest.approx(far, abs=0.02)
 
 
 def test_an_interval_is_resampled_from_ten_clusters_on() -> None:
@@ -635,3 +654,16 @@ def test_a_cluster_with_one_of_both_rates_is_tested_too() -> None:
     expected = sum(value >= sum(added) - 1e-12 for value in every) / 8
     assert equal_rates(first, second) == expected
     assert equal_rates(second, first) == expected
+
+
+few_trials = st.integers(0, 3).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
+
+
+@given(st.lists(st.tuples(few_trials, few_trials), max_size=6))
+def test_neither_of_two_rates_comes_first(counts: list[tuple[tuple[int, int], tuple[int, int]]]) -> None:
+    """Also where a cluster has a single trial, of one rate alone."""
+    first, second = ([pair[side] for pair in counts] for side in (0, 1))
+    one, other = equal_rates(first, second), equal_rates(second, first)
+    assert one == other or one == pytest.approx(other)
+    first, second = [*first, (0, 0), (0, 1)], [*second, (1, 1), (0, 0)]
+    assert equal_rates(first, second) == pytest.approx(equal_rates(second, first))

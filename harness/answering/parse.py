@@ -46,20 +46,22 @@ _REFUSAL = re.compile(
 _NO_LABEL = re.compile(
     r"\b(?:none|no (?:(?:relevant|applicable) )?(?:labels?|violations?|articles?|topics?|concepts?)"
     r"|nothing|n/a)\b"
-    r"(?: of (?:the|them|these|those)(?: (?:above|listed|given|labels|articles|options|articles listed))?"
+    r"(?: of (?:the|them|these|those)\b(?: (?:above|listed|given|labels|articles|options|articles listed))?"
     r"| (?:applies|apply|applicable|(?:was|were|is|are|have been|has been)? ?(?:violated|found)))?"
     r"(?! of (?:the |a )?[\w\U000f0000-\U000ffffd])(?! (?:under|with)\b)",
     re.IGNORECASE,
 )
-_EXCEPT = re.compile(r"\b(?:except|other than|apart from|besides|but|only)\b", re.IGNORECASE)
+_EXCEPT = re.compile(r"\b(?:except|other than|apart from|but|only)\b", re.IGNORECASE)
 _SECTION = re.compile(
     r"[\s#>*_-]*(?:explanation|reason(?:ing|s)?|rationale|justification|notes?|thoughts?|thinking"
-    r"|thought process|chain of thought|analysis|begründung|explication|explicación|spiegazione)\b[\s*_]*:",
+    r"|thought process|chain of thought|analysis|begründung|explication|explicación|spiegazione)"
+    r"(?![^\W_])[\s*_]*:",
     re.IGNORECASE,
 )
 _HEADING = re.compile(
-    r"[\s#>*_-]*(?:(?:my|the|final|so|therefore,?)\s)*(?:answer|label|labels|classification|sentiment|category|verdict"
-    r"|response|output|result|score|rating|prediction|topic)\b[\s*_]*(?::|$|is\b)",
+    r"[\s#>*_-]*(?:(?:my|the|final|so|therefore,?)\s)*"
+    r"(?:answer|labels?|classification|sentiment|category|verdict|response|output|result|score|rating"
+    r"|prediction|topic)(?![^\W_])[\s*_]*(?::|$|is\b)",
     re.IGNORECASE,
 )
 _BULLET = re.compile(r"^[ >]*(?:[-*•+–·] |\d{1,3}[.)] |\(\d{1,3}\) )", re.MULTILINE)

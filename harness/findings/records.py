@@ -101,6 +101,15 @@ class Change(Block):
     originals: Part = Field(description="Texts with such a pair, among those with any pair (Wilson).")
 
 
+class Unanswered(Block):
+    """The answers about a group that were not read: refused, filtered, failed and so on."""
+
+    attribute: str = Field(description="The attribute.")
+    group: str = Field(description="The group.")
+    answers: Part = Field(description="Versions without a read answer, with an interval by original.")
+    reasons: Mapping[str, int] = Field(description="The same by reason.")
+
+
 class Group(Block):
     """A group against the mean of the groups at the same places of the same texts."""
 

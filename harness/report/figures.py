@@ -13,6 +13,7 @@ from harness.findings.build import find, tally
 from harness.findings.excess import SCORES, Strata, control, excesses
 from harness.findings.orders import orders
 from harness.findings.outcomes import Outcomes
+from harness.findings.unread import unread
 from harness.plugins import Nouns
 from harness.report import cautions, finding, incomplete
 from harness.report.failures import failures
@@ -138,6 +139,7 @@ def _findings(
         "results": over_controls(rows, over),
         "groups": found.groups,
         "changes": found.changes,
+        "unread": unread(folder),
         "contrasts": found.contrasts,
         "intersections": found.intersections,
         "control": control(folder, strata, found.drift),

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from harness.findings.records import Changed, Contrast, Group, Intersection
 from harness.findings.tally import ANY
-from harness.numerals import chance, fraction, listed, percent
+from harness.numerals import chance, count, fraction, listed, percent
 from harness.report.summary import Summary
 from harness.sections import Cell, Column, Estimate, Section, Table
 
@@ -38,6 +38,10 @@ INTERSECTIONS = (
     "Interaction: the outcome with both changes, less that with each alone, plus that of the original,"
     " without the drift of editing. Zero: the two changes add up.",
 )
+SILENT = (
+    "Versions of texts by the group that they speak of, each counted once, with an interval by original: who"
+    " is refused or filtered more often is treated in another way, whatever the answers that were read say.",
+)
 CONTROLS = (
     "Control mutants change as many words, of the same kind, in the same sentences, and name nobody. How"
     " their answers change is what any edit would do. They are in no other figure.",
@@ -46,14 +50,17 @@ CONTROLS = (
 
 def sections(summary: Summary, most: int = MOST) -> list[Section]:
     """Return the sections of the findings, those that have rows; at most ``most`` rows a table."""
-    found = [
+    unread = [*_unread(summary, most)]
+    if not summary.contrasts:
+        return unread
+    return [
         *_groups(summary, most),
         *_changes(summary),
         *_contrasts(summary, most),
         *_intersections(summary, most),
+        *unread,
         *_controls(summary),
     ]
-    return found if summary.contrasts else []
 
 
 def _groups(summary: Summary, most: int) -> Iterator[Section]:
@@ -137,6 +144,22 @@ def _contrasts(summary: Summary, most: int) -> Iterator[Section]:
     if rows:
         table = Table(columns, cells) if cells else None
         yield Section("Contrasts of two groups", _cut(shown, rows), table, notes=CONTRASTS, page_only=True)
+
+
+def _unread(summary: Summary, most: int) -> Iterator[Section]:
+    rows = sorted(summary.unread, key=lambda row: -(row.answers.rate or 0.0))
+    cells: list[list[Cell]] = [
+        [
+            f"{row.attribute}: {row.group}",
+            fraction(row.answers.count, row.answers.of, row.answers.ci95),
+            ", ".join(f"{count(number)} {reason}" for reason, number in row.reasons.items()),
+        ]
+        for row in rows[:most]
+    ]
+    if cells:
+        text = f"{most} of {len(rows):,} groups; all are in summary.json." if len(rows) > most else ""
+        table = Table(["group", Column("answers that were not read", "not read"), "reasons"], cells)
+        yield Section("Answers that were not read, by group", text, table, notes=SILENT, page_only=True)
 
 
 def meeting(row: Intersection) -> list[str]:

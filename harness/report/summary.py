@@ -18,7 +18,16 @@ from harness.blocks import Block, Interval
 from harness.core import UNREAD, JsonObject
 from harness.errors import RunError
 from harness.findings.orders import Orders
-from harness.findings.records import Caution, Change, Contrast, Control, Finding, Group, Intersection
+from harness.findings.records import (
+    Caution,
+    Change,
+    Contrast,
+    Control,
+    Finding,
+    Group,
+    Intersection,
+    Unanswered,
+)
 from harness.plugins import Nouns
 from harness.sections import Section, plain
 
@@ -329,6 +338,9 @@ class Summary(Plain):
     groups: tuple[Group, ...] = Field((), description="Each group against those at the same places.")
     changes: tuple[Change, ...] = Field(
         (), description="How often the whole answer differs, by attribute, where labels are compared singly."
+    )
+    unread: tuple[Unanswered, ...] = Field(
+        (), description="The answers that were not read, by the group that a version speaks of."
     )
     contrasts: tuple[Contrast, ...] = Field((), description="Each two groups, in versions of one text.")
     intersections: tuple[Intersection, ...] = Field((), description="Two groups that meet on one person.")

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Coroutine, Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -23,10 +23,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.answering.cache import APPLICATION_ID, BUSY_TRIES, MIGRATIONS, ResponseCache, pieces, trouble
+from harness.answering.cache import (
+    APPLICATION_ID,
+    BUSY_TRIES,
+    DEFAULT,
+    MIGRATIONS,
+    ResponseCache,
+    connect,
+    pieces,
+    trouble,
+)
 from harness.answering.rows import decode, encode
 from harness.core import Message, Reply, Request, Token
 from harness.errors import CacheError
+from tests.conftest import ROOT
 
 T = TypeVar("T")
 
@@ -38,6 +48,10 @@ def wait(work: Coroutine[Any, Any, T]) -> T:
 def request(text: str = "hello", **changes: Any) -> Request:
     one = Request({"name": "m"}, (Message("user", text),), {"temperature": 0.0}, text=text)
     return replace(one, **changes)
+
+
+def test_the_cache_stands_where_the_documentation_says() -> None:
+    assert f"`{DEFAULT.as_posix()}`" in (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
 
 
 def test_a_reply_is_found_by_the_next_run(tmp_path: Path) -> None:
@@ -118,8 +132,10 @@ def test_a_newer_cache_is_refused(tmp_path: Path) -> None:
         async with ResponseCache(path):
             pass
 
-    with pytest.raises(CacheError, match="newer version"):
+    with pytest.raises(CacheError) as raised:
         wait(work())
+    newer = "was made by a newer version of hinter: update, or use another --cache"
+    assert str(raised.value) == f"cache {path} {newer}"
 
 
 @given(
@@ -197,8 +213,10 @@ def test_the_file_of_another_program_is_not_written_into(tmp_path: Path, script:
         async with ResponseCache(path):
             pass
 
-    with pytest.raises(CacheError, match=r"other\.sqlite is another program's SQLite file"):
+    with pytest.raises(CacheError) as raised:
         wait(work())
+    other = "is another program's SQLite file: give --cache a file of its own"
+    assert str(raised.value) == f"cache {path} {other}"
     assert path.read_bytes() == before
     assert [p.name for p in tmp_path.iterdir()] == ["other.sqlite"]
 
@@ -268,16 +286,22 @@ class Clockwork(asyncio.SelectorEventLoop):
         return self.now
 
 
-def written(path: Path, some: Callable[[Clockwork], None], number: int) -> int:
-    """Keep ``number`` replies, let ``some`` happen, and return how many are in the file soon afterwards."""
+def written(path: Path, *then: float, at_first: int = 1) -> int:
+    """Keep ``at_first`` replies and one more after each of the seconds ``then``, but the last.
+
+    Return how many are in the file soon after these.
+    """
 
     async def work() -> int:
         loop = asyncio.get_running_loop()
         assert isinstance(loop, Clockwork)
         async with ResponseCache(path) as cache:
-            for place in range(number):
+            for place in range(at_first):
                 cache.keep(request(str(place)), Reply("x"))
-            some(loop)
+            for number, seconds in enumerate(then, 1):
+                loop.now += seconds
+                if number < len(then):
+                    cache.keep(request(f"later {number}"), Reply("x"))
             for _ in range(300):
                 await asyncio.sleep(0)
                 if kept := len(keys(path)):
@@ -289,15 +313,11 @@ def written(path: Path, some: Callable[[Clockwork], None], number: int) -> int:
 
 
 def test_a_hundred_replies_are_written_at_once_and_fewer_after_a_quarter_of_a_second(tmp_path: Path) -> None:
-    def advance(seconds: float) -> Callable[[Clockwork], None]:
-        def some(loop: Clockwork) -> None:
-            loop.now += seconds
-
-        return some
-
-    assert written(tmp_path / "100.sqlite", advance(0.0), 100) == 100
-    assert written(tmp_path / "99.sqlite", advance(0.24), 99) == 0
-    assert written(tmp_path / "1.sqlite", advance(0.26), 1) == 1
+    assert written(tmp_path / "100.sqlite", 0.0, at_first=100) == 100
+    assert written(tmp_path / "99.sqlite", 0.24, at_first=99) == 0
+    assert written(tmp_path / "1.sqlite", 0.24) == 0
+    assert written(tmp_path / "1 later.sqlite", 0.26) == 1
+    assert written(tmp_path / "2.sqlite", 0.2, 0.06) == 2, "the second does not put off the first"
 
 
 def test_jobs_are_known_by_the_requests_that_they_were_handed(tmp_path: Path) -> None:
@@ -378,7 +398,11 @@ def test_a_damaged_row_counts_as_absent_and_is_replaced(tmp_path: Path) -> None:
 
 
 SQLITE_ERRORS = {
-    sqlite3.SQLITE_CORRUPT: "is damaged, and what cannot be read would have to be bought again: give run",
+    sqlite3.SQLITE_CORRUPT: (
+        "is damaged, and what cannot be read would have to be bought again: give run --buy-again to keep"
+        " every reply that can be read and ask for the others;"
+        " hinter cache export writes them to a file (why)"
+    ),
     sqlite3.SQLITE_BUSY: "is locked by another process: wait for it, then give the same command again (why)",
     sqlite3.SQLITE_FULL: "is on a full disk: make room, then give the same command again (why)",
     sqlite3.SQLITE_READONLY: "is read-only: make it and its folder writable, or use a copy of it (why)",
@@ -440,7 +464,62 @@ def test_a_file_that_another_process_holds_is_waited_for(
     caplog.clear()
     with pytest.raises(CacheError, match="is locked by another process: wait for it"):
         wait(work(False))
-    assert caplog.text.count("waiting for it") == BUSY_TRIES - 1
+    assert caplog.text.count(f"cache {path} is locked by another process: waiting for it") == 9
+
+
+def test_a_locked_file_is_waited_for_ten_minutes(tmp_path: Path) -> None:
+    path = tmp_path / "c.sqlite"
+
+    async def work() -> Any:
+        async with ResponseCache(path) as cache:
+            return (await cache._all("PRAGMA busy_timeout"))[0]
+
+    with closing(connect(f"{path.as_uri()}?mode=rwc")) as db:
+        for (milliseconds,) in (wait(work()), db.execute("PRAGMA busy_timeout").fetchone()):
+            assert milliseconds * BUSY_TRIES == 10 * 60 * 1000
+
+
+def test_what_cannot_be_written_is_said_before_more_is_bought(tmp_path: Path) -> None:
+    path = tmp_path / "c.sqlite"
+
+    async def work() -> None:
+        async with ResponseCache(path) as cache:
+            with closing(sqlite3.connect(path)) as db:
+                db.execute("DROP TABLE replies")
+            cache.keep(request(), Reply("x"))
+            for _ in range(200):
+                await asyncio.sleep(0.01)
+                cache.keep(request(), Reply("x"))
+
+    with pytest.raises(CacheError) as raised:
+        wait(work())
+    assert str(raised.value) == f"cache {path} failed (no such table: replies)"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="rights of others are of POSIX")
+def test_what_is_made_is_for_its_owner_alone(tmp_path: Path) -> None:
+    path = tmp_path / "made" / "c.sqlite"
+
+    async def work() -> list[int]:
+        async with ResponseCache(path):
+            return [made.stat().st_mode & 0o777 for made in (path.parent, path)]
+
+    before = os.umask(0o022)
+    try:
+        assert wait(work()) == [0o700, 0o600]
+    finally:
+        os.umask(before)
+
+
+def test_what_is_learnt_of_an_endpoint_is_known_at_once(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with ResponseCache(tmp_path / "c.sqlite") as cache:
+            learnt = {"limit": "max_tokens"}
+            await cache.learn("http://x", learnt)
+            learnt["limit"] = "changed by whoever learnt it"
+            assert await cache.dialect("http://x") == {"limit": "max_tokens"}
+
+    wait(work())
 
 
 @pytest.fixture
@@ -461,7 +540,7 @@ def powerless() -> Iterator[Path]:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="folders without a right to write are of POSIX")
-@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("version", [1, 2, 3])
 def test_a_cache_that_cannot_be_written_is_read(
     powerless: Path, version: int, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -472,7 +551,15 @@ def test_a_cache_that_cannot_be_written_is_read(
             cache.keep(request("0"), Reply("0"))
             await cache.learn("http://x", {"a": 1})
 
-    as_owner(powerless, lambda: version_1(path) if version == 1 else wait(fill()))
+    def made() -> None:
+        if version == 1:
+            return version_1(path)
+        wait(fill())
+        if version == 2:
+            with closing(sqlite3.connect(path)) as db:
+                db.executescript("ALTER TABLE replies DROP COLUMN checksum; PRAGMA user_version = 2")
+
+    as_owner(powerless, made)
 
     async def work() -> None:
         async with ResponseCache(path) as cache:
@@ -483,16 +570,47 @@ def test_a_cache_that_cannot_be_written_is_read(
             await cache.learn("http://x", {"a": 2})
             assert await cache.dialect("http://x") == {"a": 2}
             assert await cache.expected([request().key]) == {}
-            with pytest.raises(CacheError, match=r"c\.sqlite is read-only"):
+            with pytest.raises(CacheError) as raised:
                 cache.keep(request("new"), Reply("x"))
-            with pytest.raises(CacheError, match="read-only"):
-                await cache.expect([request()], "job")
+            copy = "make it writable, or give --cache a copy of it"
+            assert str(raised.value) == f"cache {path} is read-only, but new data must be stored: {copy}"
+            for writes in (cache.expect([request()], "job"), cache.settle(["x"])):
+                with pytest.raises(CacheError, match="is read-only"):
+                    await writes
 
     wait(work())
-    assert caplog.text.count("cannot be written") == 1
+    assert caplog.text.count(f"cache {path} cannot be written") == 1
 
 
-def as_owner(folder: Path, work: Any) -> None:
+@pytest.mark.skipif(sys.platform == "win32", reason="folders without a right to write are of POSIX")
+@pytest.mark.parametrize(("file", "folder"), [(0o444, 0o777), (0o666, 0o555)])
+def test_both_the_file_and_its_folder_must_be_writable(powerless: Path, file: int, folder: int) -> None:
+    path = powerless / "c.sqlite"
+    as_owner(powerless, lambda: version_1(path))
+    as_owner(powerless, lambda: None, file, folder)
+
+    async def work() -> bool:
+        async with ResponseCache(path) as cache:
+            return cache.read_only
+
+    assert wait(work())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders without a right to write are of POSIX")
+def test_an_empty_file_that_cannot_be_written_is_no_cache(powerless: Path) -> None:
+    path = powerless / "c.sqlite"
+    as_owner(powerless, path.touch)
+
+    async def work() -> None:
+        async with ResponseCache(path):
+            pass
+
+    with pytest.raises(CacheError) as raised:
+        wait(work())
+    assert str(raised.value) == f"cache {path} is empty and cannot be written: give --cache another place"
+
+
+def as_owner(folder: Path, work: Any, file_mode: int = 0o444, folder_mode: int = 0o555) -> None:
     """Do ``work`` with the right to write, and take it away."""
     nobody = os.getuid() == 0
     if nobody:
@@ -500,8 +618,8 @@ def as_owner(folder: Path, work: Any) -> None:
     folder.chmod(0o755)
     work()
     for file in folder.iterdir():
-        file.chmod(0o444)
-    folder.chmod(0o555)
+        file.chmod(file_mode)
+    folder.chmod(folder_mode)
     if nobody:
         os.seteuid(65534)
 
@@ -550,8 +668,9 @@ def test_a_folder_is_no_cache(tmp_path: Path) -> None:
         async with ResponseCache(path):
             pass
 
-    with pytest.raises(CacheError, match="is a folder"):
+    with pytest.raises(CacheError) as raised:
         wait(work(tmp_path))
+    assert str(raised.value) == f"cache {tmp_path} is a folder: give --cache a *.sqlite file"
     (tmp_path / "file").write_text("x", encoding="utf-8")
     with pytest.raises(CacheError, match="give --cache a place"):
         wait(work(tmp_path / "file" / "c.sqlite"))

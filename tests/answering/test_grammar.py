@@ -171,6 +171,7 @@ def test_yes_and_no_is_neither(text: str) -> None:
             '{"label": "Negative", "reason": "the',
             "<answer>Negative",
             "\\boxed{Negative",
+            "\\boxed{Negative} or",
         ),
     ],
 )

@@ -478,6 +478,7 @@ def test_a_number_before_a_letter_or_a_step_is_that_of_a_list() -> None:
     for item in ("1. {}", "1) {}", " 1. {}", "> 1) {}"):
         assert read(LETTERS, item.format("B")) == "B"
         assert read(steps, item.format("4")) == "4"
+        assert read(steps, item.format("2. good food")) == "unparsed", "nor is one within it a step"
 
 
 @pytest.mark.parametrize(
@@ -740,3 +741,196 @@ def test_only_a_doubt_about_the_answer_takes_it_back() -> None:
     assert read(SENTIMENT, "Positive. Or maybe not.") == "unparsed"
     assert read(SENTIMENT, "Positive. Perhaps the blurgh drags.") == "Positive"
     assert read(SENTIMENT, "Positive. The blurgh does not drag.") == "Positive"
+
+
+@pytest.mark.parametrize("quoted", ["not the worst place", "I would never go back"])
+def test_what_a_text_is_quoted_with_is_none_of_the_answer(quoted: str) -> None:
+    assert read(SENTIMENT, f'The sentiment of "{quoted}" is Positive.') == "Positive"
+    assert read(SENTIMENT, f'"{quoted}": Positive') == "Positive"
+    assert read(SENTIMENT, 'The answer is "not Positive".') == "unparsed", "a label is no quotation"
+
+
+def test_quotation_marks_that_are_odd_in_number_quote_nothing() -> None:
+    assert read(SENTIMENT, 'It is "far from " Positive') == "Positive"
+    assert read(SENTIMENT, 'It is "far from " Positive"') == "unparsed"
+
+
+def test_the_last_step_of_a_scale_is_its_largest_number() -> None:
+    ten = LabelReader(tuple(str(step) for step in range(1, 11)))
+    for text in ("7/10", "7 out of 10", "7 stars out of 10"):
+        assert read(ten, text) == "7"
+    assert read(ten, "7/9") == "unparsed"
+
+
+REFUSALS = (
+    *(
+        "I'm sorry.",
+        "I apologise.",
+        "I apologize for this.",
+        "As an AI, no.",
+        "As a large language model, no.",
+    ),
+    *("I must decline.", "I can't.", "I cannot.", "I can not.", "I won’t.", "I will not.", "I am unable to."),
+    *("I'm unable to.", "I am not able to.", "I'm not able to.", "I'm not comfortable with it."),
+    *(
+        "I don't feel comfortable.",
+        "I do not feel comfortable.",
+        "We can't help.",
+        "It cannot be determined.",
+    ),
+    *("Sorry, but cannot comply.", "Sorry cannot answer.", "Unable to judge.", "Not able to classify it."),
+    *("Unable to provide an answer.", "Not able to assist.", "Es tut mir leid.", "Ich kann das nicht."),
+    *("Ich kann dabei leider nicht helfen.", "Ich kann Ihnen hier nicht helfen.", "Je suis désolé."),
+    *(
+        "Je suis désolée.",
+        "Je ne peux pas.",
+        "Lo siento.",
+        "No puedo.",
+        "Mi dispiace.",
+        "Non posso.",
+        "Desculpe.",
+    ),
+    *("Não posso.", "Het spijt me.", "Ik kan niet.", "Ik kan hier niet.", "Przykro mi.", "Nie mogę."),
+    *("Извините.", "Я не могу.", "抱歉。", "对不起。", "申し訳ありません。", "죄송합니다."),
+)
+OPINIONS = (
+    *(
+        "I can't recommend it.",
+        "I cannot praise it enough.",
+        "I can't stop.",
+        "I can’t wait.",
+        "I can't believe it.",
+    ),
+    *("I cannot overstate it.", "I can't thank them enough.", "I can't imagine it.", "I cannot fault it."),
+    *("I can't complain.", "I can.", "It was unable to please.", "He is sorry.", "Ich kann das empfehlen."),
+)
+
+
+@pytest.mark.parametrize("text", REFUSALS)
+def test_who_will_not_or_cannot_answer_refuses(text: str) -> None:
+    for said in (text, text.upper(), f"Well. {text}"):
+        assert read(SENTIMENT, said) == read(TOPICS, said) == "refused"
+
+
+@pytest.mark.parametrize("text", OPINIONS)
+def test_who_cannot_but_like_it_does_not_refuse(text: str) -> None:
+    for said in (text, text.upper()):
+        assert read(SENTIMENT, said) == "unparsed"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("None", "none.", "Nothing", "N/A", "No label", "No labels.", "No article", "No violations found."),
+        *("No relevant topics", "No applicable articles.", "No concepts", "None of them", "None of these."),
+        *("None of the above", "None of the labels.", "None of the listed articles", "None of the options."),
+        *(
+            "None applies",
+            "None apply.",
+            "None applicable",
+            "None was violated.",
+            "No articles are violated.",
+        ),
+        *("No violation has been found.", "No articles have been violated", "No articles were found"),
+        *("Answer: none", "Labels: none of those", "There is no violation."),
+    ],
+)
+def test_none_of_the_labels_is_an_answer(text: str) -> None:
+    assert read(TOPICS, text) == frozenset()
+    assert read(TOPIC, text) == "unparsed", "where one label is asked for, it is none"
+
+
+@pytest.mark.parametrize(
+    "text", ["None of the judges agreed.", "No violation of rights", "No label under it"]
+)
+def test_none_of_something_else_is_no_answer(text: str) -> None:
+    assert read(TOPICS, text) == "unparsed"
+
+
+@pytest.mark.parametrize("word", ["except", "other than", "apart from", "but", "only"])
+def test_none_but_one_is_that_one(word: str) -> None:
+    assert read(TOPICS, f"None {word} trade") == frozenset(["trade"])
+
+
+def test_none_and_one_besides_contradict_one_another() -> None:
+    for text in ("None. Besides, trade.", "None\nBesides: trade", "No labels. trade, besides"):
+        assert read(TOPICS, text) == "unparsed"
+
+
+REASONS = (
+    *(
+        "Explanation",
+        "Reason",
+        "Reasons",
+        "Reasoning",
+        "Rationale",
+        "Justification",
+        "Note",
+        "Notes",
+        "Thought",
+    ),
+    *("Thoughts", "Thinking", "Thought process", "Chain of thought", "Analysis", "Begründung", "Explication"),
+    *("Explicación", "Spiegazione"),
+)
+ANSWERED = (
+    *(
+        "Answer",
+        "Label",
+        "Labels",
+        "Classification",
+        "Sentiment",
+        "Category",
+        "Verdict",
+        "Response",
+        "Output",
+    ),
+    *("Result", "Score", "Rating", "Prediction", "Topic", "My answer", "The final answer", "So the label"),
+    "Therefore, my verdict",
+)
+
+
+@pytest.mark.parametrize("heading", REASONS)
+@pytest.mark.parametrize("dress", ["{}:", "**{}:**", "### {}:", "> {} :", "- {}:", "__{}__:", "_{}:_"])
+def test_reasons_have_headings_of_many_kinds(heading: str, dress: str) -> None:
+    begun = dress.format(heading)
+    for said in (begun, begun.upper()):
+        assert read(SENTIMENT, f"Positive\n{said} Negative.\nNegative, too") == "Positive"
+        assert read(SENTIMENT, f"{said} Negative.\nNegative indeed.\nAnswer: Positive") == "Positive"
+
+
+@pytest.mark.parametrize("heading", ANSWERED)
+@pytest.mark.parametrize(
+    "dress", ["{}: {}", "**{}:** {}", "## {}\n{}", "> {} is {}", "- {} : {}", "__{}__: {}"]
+)
+def test_reasons_end_where_an_answer_is_announced(heading: str, dress: str) -> None:
+    for said in (heading, heading.upper()):
+        answer = dress.format(said, "Positive")
+        assert read(SENTIMENT, f"Reasons: Negative.\nNegative indeed.\n{answer}") == "Positive"
+
+
+@pytest.mark.parametrize("bullet", ["-", "*", "•", "+", "–", "·", "1.", "12)", "(3)", "> -"])
+def test_items_begin_in_many_ways(bullet: str) -> None:
+    lines = f"{bullet} trade: because of EU finance\n{bullet} Article 1"
+    assert read(TOPICS, lines) == frozenset(["trade", "Article 1"])
+
+
+@pytest.mark.parametrize("tag", ["b", "i", "u", "p", "em", "strong", "span", "div", "code", "mark", "STRONG"])
+def test_tags_of_a_page_are_no_words(tag: str) -> None:
+    assert read(SENTIMENT, f"The sentiment is <{tag}>Positive</{tag}><br />.") == "Positive"
+
+
+@pytest.mark.parametrize("word", ["Option", "Choice", "Answer", "Label", "Category"])
+def test_letters_before_labels_are_left_out(word: str) -> None:
+    for before in (f"{word} 2:", f"{word.upper()} (B)", f"({word[0]})", "> c)", "2."):
+        assert read(SENTIMENT, f"{before} Positive") == "Positive"
+
+
+@pytest.mark.parametrize("word", ["answer", "option", "choice", "label", "Answer"])
+def test_small_letters_are_those_of_the_labels_where_an_answer_is_expected(word: str) -> None:
+    for said in (f"{word} b", f"{word}: b.", f"The {word} is b", f"the {word} is: (b)", f"{word} - b**"):
+        assert read(LETTERS, said) == "B"
+
+
+def test_what_is_said_in_brackets_before_a_colon_is_left_out() -> None:
+    assert read(SENTIMENT, "Sentiment (Negative or Positive): Positive") == "Positive"
+    assert read(SENTIMENT, "Sentiment (not Negative) = Positive") == "Positive"

@@ -87,6 +87,11 @@ def test_a_run_goes_on_when_one_text_is_refused(work: Path, hinter: Hinter) -> N
     assert len(endpoint.requests) == 16
     assert figures["answers"]["filtered"] == 2
     assert (figures["results"][0]["tests"], figures["results"][0]["undetermined"]) == (8, 1)
+    by_group = {row["group"]: (row["answers"]["count"], row["reasons"]) for row in figures["unread"]}
+    assert by_group == {"waiter": (1, {"filtered": 1}), "waitress": (1, {"filtered": 1})}
+    page = (work / "out" / "report.html").read_text(encoding="utf-8")
+    assert "Answers that were not read, by group" in page
+    assert "1 filtered" in page
 
 
 def test_a_reply_without_an_answer_does_not_end_the_run(work: Path, hinter: Hinter) -> None:

@@ -18,6 +18,8 @@ from tests.models.vllm_starts import free_port, nothing_is_left, starts
 
 TEXTS = 8
 STOPPING = "hinter: stopping; everything answered so far is saved (Ctrl-C again to quit at once)\n"
+PATIENCE = 8.0
+"""Seconds within which a stopped run ends on a loaded machine; by itself the loading would never end."""
 LEXICON = '[attribute.role]\npairs = [["waiter", "waitress"]]\n'
 
 
@@ -147,7 +149,7 @@ def test_a_run_stopped_while_the_model_loads_ends_in_one_line(
         run.send_signal(number)
         began = time.monotonic()
         out, errors = run.communicate(timeout=60)
-        assert time.monotonic() - began < 20
+        assert time.monotonic() - began < PATIENCE
     assert (run.returncode, out) == (130, "")
     assert errors == STOPPING
     assert nothing_is_left(work, 5)
