@@ -102,6 +102,7 @@ class _Clarity:
         for mention, number in self._mentions:
             doubtful = (
                 (mention.kind == "pronoun" and mention.gender and self._meets(mention, number))
+                or self._of_itself(mention, number)
                 or (mention.kind == "nominal" and self._unnamed(mention, number))
                 or (mention.kind == "name" and self._acts(mention))
             )
@@ -113,6 +114,11 @@ class _Clarity:
                 yield number
             if not named and self._presupposed(entity) and self._name_after(entity):
                 yield number
+
+    def _of_itself(self, mention: Mention, number: int) -> bool:
+        """Return whether a reflexive begins its entity, so that whoever it means was not recognised."""
+        first = self._entities[number].mentions[0]
+        return mention is first and self._reading.lower(mention.head) in REFLEXIVES
 
     def _presupposed(self, entity: Entity) -> bool:
         """Return whether a text speaks of somebody as known to the reader: *he*, *this sick woman*."""
@@ -350,6 +356,10 @@ class _Clarity:
             aside = range(token.end, token.end + rest.find(")") + 1)
             if any(m.kind == "name" and m.start in aside for m, _ in self._mentions):
                 return True
+        if reading.text[: reading.tokens[min([head, *reading.children[head]])].start].endswith("(") and any(
+            m.kind == "name" or m.head in self._unrecognised for m, _ in self._mentions if m.head < head
+        ):
+            return True  # Louis Garrel (his son)
         near = (reading.lower(i) for i in range(head + 1, min(head + 5, len(reading.tokens))))
         return any(word in ("named", "called") for word in near) or self._name_follows(head, number)
 
@@ -388,4 +398,15 @@ class _Clarity:
             return True
         if any(reading.tokens[c].dep in ("amod", "det", "nummod") for c in reading.children[name.head]):
             return True  # dirty Harry
+        if self._is_somebody(name):
+            return True
         return any(reading.lower(i) in ROLES for i in reading.sentence(self._sentence(name)))
+
+    def _is_somebody(self, name: Mention) -> bool:
+        """Return whether a name is said to be somebody definite: *Rains is the cop*, *Suchet is Poirot*."""
+        reading = self._reading
+        token = reading.tokens[name.head]
+        if token.dep not in SUBJECTS:
+            return False
+        said = (c for c in reading.children[token.head] if reading.tokens[c].dep in ("attr", "acomp"))
+        return any(self._definite(c) or reading.tokens[c].tag in NAME_TAGS for c in said)

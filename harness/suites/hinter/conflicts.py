@@ -114,7 +114,8 @@ def elsewhere(text: PeopleText, edits: Collection[Span], person: Person, gender:
     names = [text.text[m.start : m.end] for m in person.mentions if m.kind == "name"]
     if names or heads & SPOUSES:
         called = bool(names) and not any(" " in name for name in names)  # somebody's first name, or surname
-        return any(_told_of(text, i) for i in nouns) or (called and len(nouns) < len(stay))
+        plain = (text.reading.lower(i) in PLAIN and (names or _told_of(text, i)) for i in nouns)
+        return any(plain) or (called and len(nouns) < len(stay))
     if any(_relative_of(text, mention) for mention in person.mentions):
         kin = bool(heads & KIN)
         return any(text.reading.lower(i) not in RELATIVES - (KIN if kin else frozenset()) for i in nouns)
@@ -123,7 +124,7 @@ def elsewhere(text: PeopleText, edits: Collection[Span], person: Person, gender:
 
 def _told_of(text: PeopleText, index: int) -> bool:
     """Return whether a noun says who somebody is: *the owner (also a woman)*."""
-    return text.reading.lower(index) in PLAIN and text.reading.tokens[index].dep in ("attr", "appos", "ROOT")
+    return text.reading.tokens[index].dep in ("attr", "appos", "ROOT")
 
 
 def _relative_of(text: PeopleText, mention: Mention) -> bool:

@@ -48,7 +48,7 @@ def _some(reading: ParsedText, head: int, children: set[str]) -> bool:
         return True
     told = "some" in children or any(c.dep == "amod" for c in below)
     if told and not anybody and not children & EVERY:
-        return True
+        return not any(reading.tokens[c].tag == "MD" for c in reading.children[token.head])
     above = token.head
     if token.dep == "pobj" and reading.lower(above) == "of":
         return reading.lower(reading.tokens[above].head) in OF_SOME

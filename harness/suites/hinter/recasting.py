@@ -26,8 +26,20 @@ from harness.suites.hinter.places import CONTRADICTION, COORDINATION, NOT_A_PERS
 from harness.suites.lexicon import Attribute, Exchange, Lexicon
 
 COLOURS = frozenset({"black", "white"})
-STEM = 4  # letters of a demonym that its other forms share: African, Africans
-BEGINNINGS = {"Jewish": ("Jew",), "Jews": ("Jew",), "Native": ("Native", "Indian")}
+STEM = 5  # letters of a demonym that its other forms share: African, Africans
+SPELLINGS = (
+    ("Jew", "Jewish", "Jews"),
+    ("Native", "Indian"),
+    ("Pole", "Polish", "Poles"),
+    ("Dane", "Danish", "Danes"),
+    ("Swede", "Swedish", "Swedes"),
+    ("Turk", "Turkish", "Turks"),
+    ("Scot", "Scottish", "Scots"),
+    ("Brit", "British", "Britons"),
+    ("Finn", "Finnish", "Finns"),
+    ("Spani", "Spanish", "Spaniard"),
+)
+"""Words for one people whose beginnings differ, or are short."""
 
 
 @dataclass
@@ -280,7 +292,8 @@ class _Attribute:
 
 def _begins(demonym: str) -> tuple[str, ...]:
     """Return how other words for the nation begin: *Jews*, *Jewish*."""
-    return BEGINNINGS.get(demonym.split()[0], (demonym[:STEM],))
+    first = demonym.split()[0]
+    return next((words for words in SPELLINGS if first in words), (demonym[:STEM],))
 
 
 def _replaces(exchange: Exchange) -> bool:
