@@ -114,8 +114,9 @@ def elsewhere(text: PeopleText, edits: Collection[Span], person: Person, gender:
     names = [text.text[m.start : m.end] for m in person.mentions if m.kind == "name"]
     if names or heads & SPOUSES:
         called = bool(names) and not any(" " in name for name in names)  # somebody's first name, or surname
-        plain = (text.reading.lower(i) in PLAIN and (names or _told_of(text, i)) for i in nouns)
-        return any(plain) or (called and len(nouns) < len(stay))
+        words = SPOUSES if heads & SPOUSES else PLAIN
+        told = any(text.reading.lower(i) in words or _told_of(text, i) for i in nouns)
+        return told or (called and len(nouns) < len(stay))
     if any(_relative_of(text, mention) for mention in person.mentions):
         kin = bool(heads & KIN)
         return any(text.reading.lower(i) not in RELATIVES - (KIN if kin else frozenset()) for i in nouns)
