@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 from harness import posts
 from harness.disclosure import one_line, redacted_bytes
@@ -79,18 +80,20 @@ def asynchronous(
     """
     import httpx2
 
+    from harness.transport import Transport
+
     async def stay(response: httpx2.Response) -> None:
         """Do as ``_stay``."""
         _stay(response)
 
     limits = httpx2.Limits(max_connections=connections, max_keepalive_connections=connections)
-    local = _checked(url)
+    direct = _checked(url) or not _proxies()
     try:
         return httpx2.AsyncClient(
             limits=limits,
             timeout=timeout,
             headers=PACKED,
-            transport=httpx2.AsyncHTTPTransport(limits=limits) if local else None,
+            transport=Transport(limits) if direct else None,
             follow_redirects=True,
             event_hooks={"request": [_tell], "response": [stay]},
         )
@@ -247,6 +250,11 @@ def _checked(url: str) -> bool:
         if (value := os.environ.get(name)) and (fault := _fault_of_proxy(value)):
             raise EndpointError(f"{name}: {fault}")
     return False
+
+
+def _proxies() -> bool:
+    """Return whether the system has proxies, which are httpx2's to choose from and to use."""
+    return bool(getproxies().keys() & {"http", "https", "all"})
 
 
 def _fault_of_proxy(address: str) -> str | None:

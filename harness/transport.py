@@ -1,0 +1,131 @@
+"""The transport of asynchronous clients: httpx2's requests, sent by aiohttp.
+
+httpx2's own pool asks every idle connection at each request whether it is still there, which at 64
+connections costs several times as much as the request itself. Redirects, hooks, cookies, packing and what a
+client adds to a request stay httpx2's: aiohttp sends the bytes that it is given, and hands back those that
+come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+
+import aiohttp
+import httpx2
+from yarl import URL
+
+LARGEST_HEAD = 100 * 1024
+"""The most bytes of a header, as many as httpx2 takes."""
+ADDED = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
+"""The headers that aiohttp would add by itself."""
+
+ERRORS: tuple[tuple[type[Exception], type[httpx2.TransportError]], ...] = (
+    (aiohttp.ConnectionTimeoutError, httpx2.ConnectTimeout),
+    (aiohttp.ServerTimeoutError, httpx2.ReadTimeout),
+    (aiohttp.ClientConnectorError, httpx2.ConnectError),
+    (aiohttp.ServerDisconnectedError, httpx2.RemoteProtocolError),
+    (aiohttp.ClientConnectionResetError, httpx2.WriteError),
+    (aiohttp.ClientConnectionError, httpx2.ReadError),
+    (aiohttp.InvalidURL, httpx2.UnsupportedProtocol),
+    (aiohttp.ClientError, httpx2.RemoteProtocolError),
+    (OSError, httpx2.ReadError),
+    (ValueError, httpx2.LocalProtocolError),
+)
+"""What each error of aiohttp is to httpx2; the first row that fits counts."""
+
+
+class Transport(httpx2.AsyncBaseTransport):
+    """Connections to servers without a proxy: at most ``limits`` of them, kept for the next request."""
+
+    def __init__(self, limits: httpx2.Limits) -> None:
+        self._limits = limits
+        self._ssl = httpx2.create_ssl_context()
+
+    @cached_property
+    def _session(self) -> aiohttp.ClientSession:
+        """The session, which belongs to the loop of the first request."""
+        connector = aiohttp.TCPConnector(
+            limit=self._limits.max_connections or 0,
+            keepalive_timeout=self._limits.keepalive_expiry,
+            ssl=self._ssl,
+            resolver=aiohttp.ThreadedResolver(),
+        )
+        return aiohttp.ClientSession(
+            connector=connector,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            skip_auto_headers=ADDED,
+            auto_decompress=False,
+            max_line_size=LARGEST_HEAD,
+            max_field_size=LARGEST_HEAD,
+        )
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Send ``request`` and return the response, its body unread. Raises ``httpx2.TransportError``."""
+        url = request.url
+        headers = [(name.decode("ascii"), value.decode("latin-1")) for name, value in request.headers.raw]
+        with translated():
+            response = await self._session.request(
+                request.method,
+                URL(str(url), encoded=True),
+                headers=headers,
+                data=_body(request),
+                allow_redirects=False,
+                timeout=_timeout(request.extensions.get("timeout", {})),
+            )
+        return httpx2.Response(
+            response.status,
+            headers=list(response.raw_headers),
+            stream=Body(response),
+            extensions={"http_version": b"HTTP/1.1", "reason_phrase": (response.reason or "").encode()},
+        )
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        if "_session" in vars(self):
+            await self._session.close()
+
+
+class Body(httpx2.AsyncByteStream):
+    """The body of a response as it comes; closed before its end, it takes its connection with it."""
+
+    def __init__(self, response: aiohttp.ClientResponse) -> None:
+        self._response = response
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        with translated():
+            async for chunk in self._response.content.iter_any():
+                yield chunk
+
+    async def aclose(self) -> None:
+        """Give the connection back."""
+        self._response.release()
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Raise httpx2's error in place of aiohttp's."""
+    try:
+        yield
+    except (aiohttp.ClientError, OSError, ValueError) as error:
+        kind = next(ours for theirs, ours in ERRORS if isinstance(error, theirs))
+        raise kind(str(error)) from error
+
+
+def _body(request: httpx2.Request) -> bytes | httpx2.AsyncByteStream | None:
+    try:
+        return request.content or None
+    except httpx2.RequestNotRead:
+        assert isinstance(request.stream, httpx2.AsyncByteStream)
+        return request.stream
+
+
+def _timeout(seconds: Mapping[str, float | None]) -> aiohttp.ClientTimeout:
+    """Return the limits of a request; a whole request has none of its own, as in httpx2."""
+    return aiohttp.ClientTimeout(
+        total=None,
+        connect=seconds.get("pool"),
+        sock_connect=seconds.get("connect"),
+        sock_read=seconds.get("read"),
+    )
