@@ -61,9 +61,9 @@ class PoliteWait(wait_base):
 class Policy:
     """Makes at most ``attempts`` attempts at an act that raises ``Transient``, and reraises the last error.
 
-    A ``retrying()`` serves one act: ``await policy.retrying()(act, …)``, as does ``await policy.call(act, …)``,
-    which costs next to nothing where the first attempt succeeds. ``on_retry`` is called before each wait with
-    its seconds. An error that asks for more than ``longest`` seconds is reraised at once.
+    ``await policy.call(act, …)`` makes them; so does a ``retrying()``, which serves one act: ``await
+    policy.retrying()(act, …)``. ``on_retry`` is called before each wait with its seconds. An error that asks
+    for more than ``longest`` seconds is reraised at once.
     """
 
     attempts: int = ATTEMPTS
@@ -72,7 +72,7 @@ class Policy:
     longest: float = LONGEST_WAIT
 
     async def call(self, act: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Return what ``act`` returns, attempted by this policy."""
+        """Return what ``act`` returns; where the first attempt succeeds, this costs next to nothing."""
         try:
             return await act(*args, **kwargs)
         except Transient as error:

@@ -18,6 +18,8 @@ from yarl import URL
 
 LARGEST_HEAD = 100 * 1024
 """The most bytes of a header, as many as httpx2 takes."""
+CHUNKED = b"transfer-encoding"
+"""The header that aiohttp alone writes, where a body's length is not known."""
 ADDED = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
 """The headers that aiohttp would add by itself."""
 
@@ -63,13 +65,11 @@ class Transport(httpx2.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send ``request`` and return the response, its body unread. Raises ``httpx2.TransportError``."""
-        url = request.url
-        headers = [(name.decode("ascii"), value.decode("latin-1")) for name, value in request.headers.raw]
         with translated():
             response = await self._session.request(
                 request.method,
-                URL(str(url), encoded=True),
-                headers=headers,
+                URL(str(request.url), encoded=True),
+                headers=[(k.decode(), v.decode()) for k, v in request.headers.raw if k.lower() != CHUNKED],
                 data=_body(request),
                 allow_redirects=False,
                 timeout=_timeout(request.extensions.get("timeout", {})),
