@@ -35,6 +35,7 @@ from pathlib import Path
 import polars as pl
 
 PEER = "lm_eval[api]==0.4.13"
+PEER_NAME = "lm-evaluation-harness"
 TEXTS = (95, 475)  # some 2,000 and 9,600 requests
 SERVER = Path(__file__).with_name("instant_server.py")
 TASK = """\
@@ -80,13 +81,17 @@ def main() -> None:
     options.add_argument("--environment", type=Path)
     given = options.parse_args()
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}")
+    compare(given.rounds, given.concurrency, given.environment)
+
+
+def compare(rounds: int, concurrency: int, environment: Path | None = None) -> None:
     with tempfile.TemporaryDirectory() as folder, server() as url:
-        bench = Bench(Path(folder), url, given.concurrency)
+        bench = Bench(Path(folder), url, concurrency)
         sides: dict[str, Callable[[int], Cost]] = {"hinter run": bench.run, "cases made before": bench.judged}
-        peer = installed(given.environment or Path(folder) / "peer")
+        peer = installed(environment or Path(folder) / "peer")
         if peer is not None:
-            sides["lm-evaluation-harness"] = lambda texts: bench.peer(peer, texts)
-        report({name: [] for name in sides}, sides, bench, given.rounds)
+            sides[PEER_NAME] = lambda texts: bench.peer(peer, texts)
+        report({name: [] for name in sides}, sides, bench, rounds)
 
 
 def report(
@@ -99,14 +104,14 @@ def report(
             fewer, many = (side(texts) for texts in TEXTS)
             found[name].append(many.a_request(fewer, more))
     print(f"whole commands, {requests[1]:,} requests less {requests[0]:,}, {bench.concurrency} at a time")
-    theirs = found.get("lm-evaluation-harness")
+    theirs = found.get(PEER_NAME)
     for name, costs in found.items():
         wall, cpu = median(c.wall for c in costs), median(c.cpu for c in costs)
         print(f"  {name:<22} {wall:.2f} ms a request, {cpu:.2f} ms of the processor")
         if theirs and costs is not theirs:
             ratios = [ours.over(peer) for ours, peer in zip(costs, theirs, strict=True)]
             wall, cpu = median(r.wall for r in ratios), median(r.cpu for r in ratios)
-            print(f"  {'':<22} of lm-evaluation-harness: {wall:.2f}, {cpu:.2f} of the processor")
+            print(f"  {'':<22} of {PEER_NAME}: {wall:.2f}, {cpu:.2f} of the processor")
 
 
 def median(values: Iterator[float]) -> float:

@@ -94,7 +94,7 @@ def asynchronous(
             limits=limits,
             timeout=timeout,
             headers=PACKED,
-            transport=Transport(limits) if direct else None,
+            transport=Transport(limits, secure=url.lower().startswith("https:")) if direct else None,
             follow_redirects=True,
             event_hooks={"request": [_tell], "response": [stay]},
         )
@@ -183,10 +183,13 @@ async def ask(
     Raises ``TooLarge`` for a successful response of more than ``LARGEST`` bytes (of another, the beginning is
     enough), and ``EndpointError`` for a redirect to another origin.
     """
+    import httpx2
+
     response = await client.send(client.build_request(method, url, json=body, data=form), stream=True)
     try:
         content = _Content(response)
-        async for chunk in response.aiter_raw():
+        assert isinstance(response.stream, httpx2.AsyncByteStream)
+        async for chunk in response.stream:  # as it comes: aiter_raw would cut and count
             if content.full(chunk):
                 break
     finally:

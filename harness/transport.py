@@ -8,8 +8,7 @@ come.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Mapping
 from functools import cached_property
 
 import aiohttp
@@ -36,14 +35,18 @@ ERRORS: tuple[tuple[type[Exception], type[httpx2.TransportError]], ...] = (
     (ValueError, httpx2.LocalProtocolError),
 )
 """What each error of aiohttp is to httpx2; the first row that fits counts."""
+FAULTS = tuple(theirs for theirs, _ in ERRORS)
 
 
 class Transport(httpx2.AsyncBaseTransport):
-    """Connections to servers without a proxy: at most ``limits`` of them, kept for the next request."""
+    """Connections to servers without a proxy: at most ``limits`` of them, kept for the next request.
 
-    def __init__(self, limits: httpx2.Limits) -> None:
+    Where it is ``secure``, the certificates are read at once, by httpx2's rules (``SSL_CERT_FILE``).
+    """
+
+    def __init__(self, limits: httpx2.Limits, secure: bool = True) -> None:
         self._limits = limits
-        self._ssl = httpx2.create_ssl_context()
+        self._ssl = httpx2.create_ssl_context() if secure else True
 
     @cached_property
     def _session(self) -> aiohttp.ClientSession:
@@ -65,7 +68,7 @@ class Transport(httpx2.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send ``request`` and return the response, its body unread. Raises ``httpx2.TransportError``."""
-        with translated():
+        try:
             response = await self._session.request(
                 request.method,
                 URL(str(request.url), encoded=True),
@@ -74,6 +77,8 @@ class Transport(httpx2.AsyncBaseTransport):
                 allow_redirects=False,
                 timeout=_timeout(request.extensions.get("timeout", {})),
             )
+        except FAULTS as error:
+            raise translated(error) from error
         return httpx2.Response(
             response.status,
             headers=list(response.raw_headers),
@@ -94,23 +99,21 @@ class Body(httpx2.AsyncByteStream):
         self._response = response
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        with translated():
+        try:
             async for chunk in self._response.content.iter_any():
                 yield chunk
+        except FAULTS as error:
+            raise translated(error) from error
 
     async def aclose(self) -> None:
         """Give the connection back."""
         self._response.release()
 
 
-@contextmanager
-def translated() -> Iterator[None]:
-    """Raise httpx2's error in place of aiohttp's."""
-    try:
-        yield
-    except (aiohttp.ClientError, OSError, ValueError) as error:
-        kind = next(ours for theirs, ours in ERRORS if isinstance(error, theirs))
-        raise kind(str(error)) from error
+def translated(error: Exception) -> httpx2.TransportError:
+    """Return httpx2's error for one of aiohttp's."""
+    kind = next(ours for theirs, ours in ERRORS if isinstance(error, theirs))
+    return kind(str(error))
 
 
 def _body(request: httpx2.Request) -> bytes | httpx2.AsyncByteStream | None:
