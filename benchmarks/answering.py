@@ -1,9 +1,10 @@
 """How fast requests are sent and cached replies are read, and what a prefix cache can reuse.
 
-    python benchmarks/answering.py [--requests 5000] [--cached 100000] [--kills 10]
+    python benchmarks/answering.py [--requests 5000] [--cached 100000] [--kills 10] [--rounds 3]
 
-Each part compares with a naive way in the same run. Needs the shared reviews for the prefix part
-(environment variable HINTER_SHARED, default ../shared).
+Each part compares with a naive way in the same run; the part ``commands`` (see ``commands.py``) with
+lm-evaluation-harness. Needs the shared reviews for the prefix part (environment variable HINTER_SHARED,
+default ../shared).
 """
 
 from __future__ import annotations
@@ -15,19 +16,23 @@ import os
 import platform
 import random
 import resource
+import sqlite3
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import commands
+
 from harness import registry
-from harness.answering import render
+from harness.answering import render, rows
 from harness.answering.cache import ResponseCache
 from harness.answering.limiter import Limiter
 from harness.answering.parse import LabelReader
@@ -53,7 +58,9 @@ def main() -> None:
     options.add_argument("--requests", type=int, default=5000)
     options.add_argument("--cached", type=int, default=100_000)
     options.add_argument("--kills", type=int, default=10)
-    options.add_argument("--only", choices=["throughput", "cached", "prefix", "kills", "vllm"])
+    options.add_argument("--rounds", type=int, default=3)
+    options.add_argument("--environment", type=Path, help="a folder that keeps lm-evaluation-harness")
+    options.add_argument("--only", choices=["commands", "throughput", "cached", "prefix", "kills", "vllm"])
     options.add_argument("--vllm", metavar="MODEL", help="a model folder for a real vLLM server (on PATH)")
     options.add_argument("--child", type=int, help=argparse.SUPPRESS)
     given = options.parse_args()
@@ -62,6 +69,7 @@ def main() -> None:
         return
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}")
     parts: dict[str, Callable[[], object]] = {
+        "commands": lambda: commands.compare(given.rounds, CONCURRENCY, given.environment),
         "throughput": lambda: throughput(given.requests),
         "cached": lambda: cached(given.cached),
         "prefix": prefix,
@@ -121,11 +129,26 @@ def throughput(number: int) -> None:
     with instant() as url, tempfile.TemporaryDirectory() as folder:
         model = OpenAIModel("instant", url, choices="none")
         requests = [planner(model).request(case) for case in texts(number)]
-        bare = max(asyncio.run(_bare(url, requests)) for _ in range(2))
-        ours = max(asyncio.run(_ours(model, requests, Path(folder) / f"{n}.sqlite")) for n in range(2))
+        pairs = [
+            (
+                _metered(_bare(url, requests), number),
+                _metered(_ours(model, requests, Path(folder) / f"{n}.sqlite"), number),
+            )
+            for n in range(5)
+        ]
         print(f"throughput at concurrency {CONCURRENCY}, {number} requests to an instant server")
-        print(f"  bare httpx2.AsyncClient {bare:>8,.0f} requests/s")
-        print(f"  ours                    {ours:>8,.0f} requests/s, ratio {ours / bare:.2f}")
+        for name, some in zip(("bare httpx2.AsyncClient", "ours"), zip(*pairs, strict=True), strict=True):
+            rate, cpu = (statistics.median(values) for values in zip(*some, strict=True))
+            print(f"  {name:<23} {rate:>8,.0f} requests/s, {cpu:.2f} ms of the processor a request")
+        rate, cpu = (statistics.median(o[n] / b[n] for b, o in pairs) for n in range(2))
+        print(f"  ratio {rate:.2f} by the clock, {1 / cpu:.2f} by processor time")
+
+
+def _metered(sending: Coroutine[None, None, float], number: int) -> tuple[float, float]:
+    """Requests a second by the clock, and milliseconds of this process's processor time a request."""
+    before = time.process_time()
+    rate = asyncio.run(sending)
+    return rate, 1000 * (time.process_time() - before) / number
 
 
 async def _bare(url: str, requests: Sequence[Request]) -> float:
@@ -164,6 +187,8 @@ def cached(number: int) -> None:
     """Replies a second of a run answered from the cache, and memory against a tenth of it."""
     small, large = (_child(n) for n in (number // 10, number))
     print(f"fully cached: {large['rate']:,.0f} replies/s over {number:,} requests (made, looked up, read)")
+    ratio = large["rate"] / large["naive"]
+    print(f"  looked up one by one {large['naive']:,.0f} replies/s, ratio {ratio:.2f}")
     print(
         f"  peak memory {small['memory']:.0f} MB for {number // 10:,}, {large['memory']:.0f} for {number:,}"
     )
@@ -198,11 +223,20 @@ def read_cached(number: int) -> dict[str, float]:
             assert runner.counts.cached == number
         return number / (time.perf_counter() - started)
 
+    def naive(path: Path) -> float:
+        started = time.perf_counter()
+        with closing(sqlite3.connect(path)) as db:
+            for case in texts(number):
+                found = db.execute("SELECT reply FROM replies WHERE key = ?", (plan.request(case).key,))
+                assert read(rows.decode(found.fetchone()[0])).read
+        return number / (time.perf_counter() - started)
+
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "c.sqlite"
         asyncio.run(fill(path))
         rate = asyncio.run(look(path))
-    return {"rate": rate, "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        return {"rate": rate, "naive": naive(path), "memory": memory}
 
 
 def prompts_of(task: str, model: Model, limit: int, pairs: int) -> list[list[Request]]:

@@ -6,13 +6,16 @@ origin, and no reply is read beyond ``LARGEST`` bytes.
 
 from __future__ import annotations
 
+import json
 import os
 import zlib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 from harness import posts
 from harness.disclosure import one_line, redacted_bytes
@@ -29,7 +32,6 @@ PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 PACKED = {"Accept-Encoding": "gzip"}
 """The only packing that is unpacked here, because only here its size is bounded."""
-_FRAMING = ("content-encoding", "content-length", "transfer-encoding")
 
 
 class TooLarge(Exception):
@@ -79,18 +81,20 @@ def asynchronous(
     """
     import httpx2
 
+    from harness.transport import Transport
+
     async def stay(response: httpx2.Response) -> None:
         """Do as ``_stay``."""
         _stay(response)
 
     limits = httpx2.Limits(max_connections=connections, max_keepalive_connections=connections)
-    local = _checked(url)
+    direct = _checked(url) or not _proxies()
     try:
         return httpx2.AsyncClient(
             limits=limits,
             timeout=timeout,
             headers=PACKED,
-            transport=httpx2.AsyncHTTPTransport(limits=limits) if local else None,
+            transport=Transport(limits, secure=url.lower().startswith("https:")) if direct else None,
             follow_redirects=True,
             event_hooks={"request": [_tell], "response": [stay]},
         )
@@ -140,30 +144,60 @@ def openai_client(url: str, secret: str, http: httpx2.AsyncClient, azure: str | 
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The response of the server at ``url``, read, and without any secret in it."""
+
+    status_code: int
+    headers: httpx2.Headers
+    content: bytes
+    url: str
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the status is one of success."""
+        return 200 <= self.status_code <= 299
+
+    @property
+    def text(self) -> str:
+        """The content as text, in the encoding that its headers tell."""
+        import httpx2
+
+        told = {"content-type": self.headers.get("content-type", "")}
+        return httpx2.Response(self.status_code, headers=told, content=self.content).text
+
+    def json(self) -> Any:
+        """Return the content as JSON. Raises ``ValueError``."""
+        return json.loads(self.content)
+
+
 async def ask(
     client: httpx2.AsyncClient,
     method: str,
-    url: str,
+    url: str | httpx2.URL,
     body: object = None,
-    headers: Mapping[str, str] | None = None,
-    query: Mapping[str, str] | None = None,
     form: Mapping[str, str] | None = None,
-) -> httpx2.Response:
+) -> Answer:
     """Send a request, with ``body`` as JSON or a ``form``, and return the response without any secret in it.
 
     Raises ``TooLarge`` for a successful response of more than ``LARGEST`` bytes (of another, the beginning is
     enough), and ``EndpointError`` for a redirect to another origin.
     """
-    sending = client.stream(method, url, json=body, data=form, headers=headers, params=query or None)
-    async with sending as response:
+    import httpx2
+
+    response = await client.send(client.build_request(method, url, json=body, data=form), stream=True)
+    try:
         content = _Content(response)
-        async for chunk in response.aiter_raw():
+        assert isinstance(response.stream, httpx2.AsyncByteStream)
+        async for chunk in response.stream:  # as it comes: aiter_raw would cut and count
             if content.full(chunk):
                 break
+    finally:
+        await response.aclose()
     return content.whole()
 
 
-def ask_now(client: httpx2.Client, url: str, body: object) -> httpx2.Response:
+def ask_now(client: httpx2.Client, url: str, body: object) -> Answer:
     """Post ``body`` as JSON and return the response, as ``ask`` does, but wait for it."""
     with client.stream("POST", url, json=body) as response:
         content = _Content(response)
@@ -197,16 +231,13 @@ class _Content:
             raise httpx2.DecodingError(f"not gzip: {error}") from error
         return len(self._content) > LARGEST
 
-    def whole(self) -> httpx2.Response:
-        """Return a response with this body, without secrets. Raises ``TooLarge``."""
-        import httpx2
-
+    def whole(self) -> Answer:
+        """Return the response with this body, without secrets. Raises ``TooLarge``."""
         response = self._response
         if len(self._content) > LARGEST and response.is_success:
             raise TooLarge
         content = redacted_bytes(bytes(self._content[:LARGEST]))
-        kept = [pair for pair in response.headers.multi_items() if pair[0].lower() not in _FRAMING]
-        return httpx2.Response(response.status_code, headers=kept, content=content, request=response.request)
+        return Answer(response.status_code, response.headers, content, str(response.request.url))
 
 
 def _stay(response: httpx2.Response) -> None:
@@ -247,6 +278,11 @@ def _checked(url: str) -> bool:
         if (value := os.environ.get(name)) and (fault := _fault_of_proxy(value)):
             raise EndpointError(f"{name}: {fault}")
     return False
+
+
+def _proxies() -> bool:
+    """Return whether the system has proxies, which are httpx2's to choose from and to use."""
+    return bool(getproxies().keys() & {"http", "https", "all"})
 
 
 def _fault_of_proxy(address: str) -> str | None:

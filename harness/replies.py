@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 from math import isfinite
 from typing import Literal
 
@@ -39,7 +40,12 @@ _BY_NAME = {name: finish for finish, names in _SYNONYMS.items() for name in name
 
 def finish(reason: str | None) -> Finish:
     """Return what a server's ``reason`` means, in whatever case and with whatever separators."""
-    name = re.sub(r"[\W_]+", "", (reason or "stop")[:200].lower()).removeprefix("finishreason")
+    return _named((reason or "stop")[:200])
+
+
+@lru_cache(maxsize=256)
+def _named(reason: str) -> Finish:
+    name = re.sub(r"[\W_]+", "", reason.lower()).removeprefix("finishreason")
     return _BY_NAME.get(name, "unknown")
 
 

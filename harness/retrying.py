@@ -11,9 +11,10 @@ from __future__ import annotations
 import math
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
+from typing import ParamSpec, TypeVar
 
 from tenacity import (
     AsyncRetrying,
@@ -27,6 +28,9 @@ from tenacity.wait import wait_base
 
 from harness.core import Failure
 from harness.errors import EndpointError, Transient
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 ATTEMPTS = 5
 BACK_OFF = wait_random_exponential(multiplier=0.5, max=30)
@@ -57,14 +61,31 @@ class PoliteWait(wait_base):
 class Policy:
     """Makes at most ``attempts`` attempts at an act that raises ``Transient``, and reraises the last error.
 
-    A ``retrying()`` serves one act: ``await policy.retrying()(act, …)``. ``on_retry`` is called before each
-    wait with its seconds. An error that asks for more than ``longest`` seconds is reraised at once.
+    ``await policy.call(act, …)`` makes them; so does a ``retrying()``, which serves one act: ``await
+    policy.retrying()(act, …)``. ``on_retry`` is called before each wait with its seconds. An error that asks
+    for more than ``longest`` seconds is reraised at once.
     """
 
     attempts: int = ATTEMPTS
     back_off: wait_base = BACK_OFF
     on_retry: Callable[[float], None] = lambda seconds: None
     longest: float = LONGEST_WAIT
+
+    async def call(self, act: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Return what ``act`` returns; where the first attempt succeeds, this costs next to nothing."""
+        try:
+            return await act(*args, **kwargs)
+        except Transient as error:
+            failed: list[Transient] = [error]
+
+        async def again() -> T:
+            """Fail as the first attempt did, then attempt anew."""
+            if failed:
+                raise failed.pop()
+            return await act(*args, **kwargs)
+
+        result: T = await self.retrying()(again)
+        return result
 
     def retrying(self) -> AsyncRetrying:
         """Return a retrier of coroutine functions."""

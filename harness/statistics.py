@@ -61,6 +61,8 @@ def cluster_bootstrap(
     hits, sizes = hits[sizes > 0], sizes[sizes > 0]
     if len(sizes) < 2:
         return None
+    if not hits.any():
+        return (0.0, 0.0)  # as in every resample
     sums = resampled(np.column_stack([hits, sizes]), seed)
     return percentiles(sums[:, 0] / sums[:, 1], confidence)
 

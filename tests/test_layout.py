@@ -50,6 +50,7 @@ FLOORS = (
     # The door of suites and models.
     ("plugins",),
     # Edges: files, parsers, models, the response cache.
+    ("transport",),
     ("http_client",),
     ("hub",),
     ("documents", "keys", "language.parsers", "language.verdict_cache", "task_files"),

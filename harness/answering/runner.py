@@ -250,7 +250,7 @@ class Runner:
     async def _try(self, request: Request) -> Answer:
         await self._prepare()
         try:
-            answer: Answer = await self._policy.retrying()(self._attempt, request)
+            answer = await self._policy.call(self._attempt, request)
         except Transient as error:
             return self._losses.lost(error)
         self._losses.answered()

@@ -65,8 +65,8 @@ class People:
         stems = (
             word.removesuffix("s"),
             word.removesuffix("es"),
-            re.sub("ies$", "y", word),
-            re.sub("men$", "man", word),
+            f"{word[:-3]}y" if word.endswith("ies") else word,
+            f"{word[:-2]}an" if word.endswith("men") else word,
         )
         return next((stem for stem in stems if stem != word and stem in self.nouns), None)
 

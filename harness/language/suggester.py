@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from harness import http_client
 from harness.core import JsonObject
+from harness.disclosure import one_line
 from harness.errors import EndpointError, ModelError, Transient
 from harness.http_client import TooLarge
 from harness.retrying import Policy, retry_after
@@ -164,7 +165,8 @@ class EndpointSuggester:
             raise Transient(str(error) or type(error).__name__) from error
         if answer.status_code == 429 or answer.status_code >= 500:
             raise Transient(f"status {answer.status_code}", retry_after(answer.headers))
-        answer.raise_for_status()
+        if not answer.is_success:
+            raise ValueError(f"status {answer.status_code}: {one_line(answer.text)}")
         return str(answer.json()["choices"][0]["message"]["content"] or "")
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from harness import http_client, posts
@@ -17,6 +17,7 @@ from harness.core import Failure, JsonObject, Reply
 from harness.dialect import Dialect
 from harness.disclosure import one_line
 from harness.errors import EndpointError, Transient
+from harness.http_client import Answer
 from harness.keys import Key
 from harness.models import refusals
 from harness.models.refusals import Refused
@@ -39,11 +40,11 @@ class Endpoint:
     url: str
     client: openai.AsyncOpenAI
     http: httpx2.AsyncClient
-    headers: Mapping[str, str]
     query: Mapping[str, str]
     busy: int = 0
     resume: float = 0.0
     version: str | None = None
+    _addresses: dict[str, httpx2.URL] = field(default_factory=dict)
 
     @classmethod
     def connect(cls, url: str, key: Key, connections: int, api_version: str | None) -> Endpoint:
@@ -52,19 +53,26 @@ class Endpoint:
         http = http_client.asynchronous(url, connections=connections)
         client = http_client.openai_client(url, secret, http, api_version)
         sent = {**client.auth_headers, **client.default_headers}
-        headers = {name: value for name, value in sent.items() if isinstance(value, str)}
+        own = {name: value for name, value in sent.items() if isinstance(value, str)}
+        http.headers.update({name: value for name, value in own.items() if name.lower() != "content-type"})
         query = {name: str(value) for name, value in client.default_query.items()}
-        return cls(url, client, http, headers, query)
+        return cls(url, client, http, query)
 
-    async def post(self, path: str, body: JsonObject) -> httpx2.Response:
+    async def post(self, path: str, body: JsonObject) -> Answer:
         """Send a POST request with a JSON ``body`` to ``path``. Raises ``TooLarge``."""
-        return await http_client.ask(self.http, "POST", self.url + path, body, self.headers, self.query)
+        return await http_client.ask(self.http, "POST", self._address(path), body)
 
-    async def get(self, path: str) -> httpx2.Response:
+    async def get(self, path: str) -> Answer:
         """Send a GET request to ``path``."""
-        return await http_client.ask(
-            self.http, "GET", self.url + path, headers=self.headers, query=self.query
-        )
+        return await http_client.ask(self.http, "GET", self._address(path))
+
+    def _address(self, path: str) -> httpx2.URL:
+        """Return the address of ``path``, taken apart only once."""
+        import httpx2
+
+        if path not in self._addresses:
+            self._addresses[path] = httpx2.URL(self.url + path, params=self.query or None)
+        return self._addresses[path]
 
     def signed(self, answer: Reply | Failure) -> Reply | Failure:
         """Return ``answer`` with the server's version as its fingerprint, unless it has one of its own."""
@@ -93,7 +101,7 @@ class Endpoint:
 
 def refusal(
     endpoint: Endpoint,
-    answer: httpx2.Response,
+    answer: Answer,
     dialect: Dialect | None,
     name: str,
     sent: JsonObject | None = None,
@@ -115,14 +123,14 @@ def refusal(
         raise EndpointError(f"{name}: {terminal}") from None
 
 
-def _misaddressed(answer: httpx2.Response) -> str:
+def _misaddressed(answer: Answer) -> str:
     """Return what to change where a server does not have the address that was asked; else ""."""
     if answer.status_code not in (404, 405):
         return ""
-    return f" (asked {answer.request.url}: --base-url goes up to and including /v1, as a rule)"
+    return f" (asked {answer.url}: --base-url goes up to and including /v1, as a rule)"
 
 
-def content(response: httpx2.Response) -> object:
+def content(response: Answer | httpx2.Response) -> object:
     """Return the JSON of an error response, or its text as an error message."""
     try:
         return response.json()

@@ -20,7 +20,7 @@ from harness.core import Capabilities, Failure, JsonObject, Message, Reply, Requ
 from harness.dialect import Dialect, Wanted
 from harness.disclosure import one_line
 from harness.errors import EndpointError, Transient
-from harness.http_client import TooLarge
+from harness.http_client import Answer, TooLarge
 from harness.keys import Key
 from harness.models import probing, wire
 from harness.models.endpoint import Endpoint, refusal, root
@@ -32,7 +32,6 @@ from harness.models.tokenizers import server_tokens, tiktoken
 from harness.plugins import BatchAccess, Model, ModelKit, ModelPlugin, Options, Scorer, Tokenizer
 
 if TYPE_CHECKING:
-    import httpx2
     import openai
 
 DEFAULT_URL = "https://api.openai.com/v1"
@@ -270,7 +269,7 @@ def _own(refused: Refused) -> Failure:
     return Failure("failed", one_line(refused))
 
 
-def _json(answer: httpx2.Response) -> object:
+def _json(answer: Answer) -> object:
     """Return the JSON of a response. Raises ``ValueError`` that shows how another text begins."""
     try:
         body: object = answer.json()

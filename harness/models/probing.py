@@ -61,7 +61,7 @@ async def version(endpoint: Endpoint, deadline: float) -> str | None:
     url = f"{endpoint.url.removesuffix('/v1')}/version"
     try:
         async with asyncio.timeout(min(deadline, SECONDS)):
-            answer = await http_client.ask(endpoint.http, "GET", url, headers=endpoint.headers)
+            answer = await http_client.ask(endpoint.http, "GET", url)
         told = answer.json()["version"] if answer.is_success else None
     except (httpx2.HTTPError, TimeoutError, ValueError, KeyError, TypeError, EndpointError, TooLarge):
         return None

@@ -68,6 +68,14 @@ class Exchange:
         return "removal" if _adds(self.target, self.source) else "exchange"
 
 
+def _meant(exchange: Exchange) -> tuple[str, str, str, Form | None]:
+    return exchange.source_group, exchange.target, exchange.target_group, exchange.form
+
+
+def _of_one_group(exchanges: Sequence[Exchange]) -> bool:
+    return len({e.source_group for e in exchanges}) == 1 and not any(e.word_only for e in exchanges)
+
+
 @dataclass(frozen=True)
 class Attribute:
     """The dictionary of one attribute: by term, the exchanges that replace it, in the order written."""
@@ -84,6 +92,18 @@ class Attribute:
         return {
             source: tuple(dict.fromkeys(exchange.target for exchange in exchanges))
             for source, exchanges in self.exchanges.items()
+        }
+
+    @cached_property
+    def peers(self) -> Mapping[str, tuple[str, ...]]:
+        """Each term's peers: the other terms of its group that are exchanged for the very same words."""
+        meant = {term: frozenset(map(_meant, exchanges)) for term, exchanges in self.exchanges.items()}
+        alike: dict[frozenset[object], list[str]] = {}
+        for term, meaning in meant.items():
+            alike.setdefault(meaning, []).append(term)
+        return {
+            term: tuple(peer for peer in alike[meant[term]] if peer != term and _of_one_group(exchanges))
+            for term, exchanges in self.exchanges.items()
         }
 
     @property

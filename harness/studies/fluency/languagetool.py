@@ -76,7 +76,7 @@ class LanguageTool:
                 answer = await http_client.ask(self._client, "POST", self._url, form=form)
             if not answer.is_success:
                 return self._refusal(answer)
-            checked = answer.json()
+            checked: object = answer.json()
         except http_client.TooLarge as error:
             return Failure("failed", str(error))
         except (TimeoutError, httpx2.TimeoutException) as error:
@@ -89,7 +89,7 @@ class LanguageTool:
             raise Transient(f"{self._url}: an answer without matches")
         return checked
 
-    def _refusal(self, answer: httpx2.Response) -> Failure:
+    def _refusal(self, answer: http_client.Answer) -> Failure:
         line = f"{self._url}: HTTP {answer.status_code}: {one_line(answer.text)}"
         if answer.status_code == 413:
             return Failure("too-long", line)

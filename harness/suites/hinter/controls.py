@@ -24,7 +24,7 @@ from harness.suites.ground import Ground
 from harness.suites.hinter.agreement import AgreedInvariant, Agreement
 from harness.suites.hinter.conformity import Conformity
 from harness.suites.hinter.mutation import Mutation, Variation, mutant
-from harness.suites.lexicon import Attribute, Exchange, Lexicon
+from harness.suites.lexicon import Lexicon
 from harness.suites.neutral import Neutral, Swap
 
 Kind = Literal["word", "group"]
@@ -294,27 +294,13 @@ def within_group(
         return
     exchanges = attribute.exchanges[term]
     source = substitution.source.split("/")[0]
-    for peer in _peers(attribute, term):
+    for peer in attribute.peers[term]:
         alike = peer.islower() and term.islower() and not {peer, term} & set(different)
         if peer.lower() in text.lower() or not alike:
             continue
         edits = tuple(edit for span in substitution.spans for edit in replaced(text, span, term, peer))
         group = exchanges[0].source_group
         yield Swap(source, peer, substitution.spans, edits, "", 0, "exchange", group)
-
-
-def _peers(attribute: Attribute, term: str) -> Iterator[str]:
-    exchanges = attribute.exchanges[term]
-    if len({e.source_group for e in exchanges}) > 1 or any(e.word_only for e in exchanges):
-        return
-    meant = set(map(_meant, exchanges))
-    for other, others in attribute.exchanges.items():
-        if other != term and set(map(_meant, others)) == meant:
-            yield other
-
-
-def _meant(exchange: Exchange) -> tuple[str, str, str, str | None]:
-    return exchange.source_group, exchange.target, exchange.target_group, exchange.form
 
 
 def _together(first: Swap, ranked: Sequence[Sequence[Swap]], size: int) -> list[Swap]:

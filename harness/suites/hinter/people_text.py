@@ -39,6 +39,7 @@ class PeopleText:
         self.meaning = Meaning.of(self.reading, mentions, words, demonyms)
         self.persons = Persons(resolution, words, apart=not self.long_legal)
         self._anything = meaning == "off"
+        self._keys: dict[Span, str] = {}
 
     @property
     def long_legal(self) -> bool:
@@ -111,13 +112,15 @@ class PeopleText:
         return written if proper else written.lower()
 
     def _person(self, span: Span) -> str:
-        """Return the key of the person whom the word at ``span`` is about."""
-        head = self.meaning.described(span)
-        if head is None:
-            head = self.meaning.named(span)
-        if head is None:
-            head = self.reading.at(span[0])
-        return "" if head is None else self.persons.of(head).key
+        """Return the key of the person whom the word at ``span`` is about, found once for all its changes."""
+        if span not in self._keys:
+            head = self.meaning.described(span)
+            if head is None:
+                head = self.meaning.named(span)
+            if head is None:
+                head = self.reading.at(span[0])
+            self._keys[span] = "" if head is None else self.persons.of(head).key
+        return self._keys[span]
 
     def _edits(self, span: Span, word: str, exchange: Exchange) -> Iterator[Edit]:
         start, end = span
