@@ -116,7 +116,7 @@ def test_a_model_file_that_is_none_is_an_error(tmp_path: Path) -> None:
 def test_threads_that_wait_soon_leave_the_cores_to_others(
     smollm2_file: Path, chosen: dict[str, str], spins: str
 ) -> None:
-    """As the OpenMP of this platform says it was loaded, in a process of its own; the user has the last word."""
+    """As the OpenMP of this platform says of itself in a process of its own; the user has the last word."""
     load = "import sys; from harness.models import llama; llama.smollm2(sys.argv[1]).tokens('a')"
     known = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_"))}
     done = subprocess.run(

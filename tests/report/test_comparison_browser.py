@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, quote
 
 import pytest
 
-from harness.core import SAME_PERSON, Case, Substitution
+from harness.core import CONTROL, Case, Substitution
 from harness.report import comparison, comparison_page
 from harness.report.html import FIRST
 from tests import browsers
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 DOCUMENTS = 40
 WOMAN = Substitution("gender", "man", "woman", (), "exchange", "male", "female")
 FAR = Substitution("race", "British", "Kenyan", (), "exchange", "european", "african")
+NOBODY = Substitution(CONTROL, "number", "page", (), "exchange")
+NOR_HERE = Substitution(CONTROL, "wrote", "made", (), "exchange")
 FAIR, WOMEN, AFAR = "fair", "rejects <b>women</b>", "=afar"
 NAMES = (FAIR, WOMEN, AFAR)
 LONG = "organisation-of-some-length/model-of-seventy-billion-parameters-instruct-v0.{}-quantised"
@@ -32,17 +34,18 @@ Answer = Callable[[Case], str | None]
 
 
 def family(number: int) -> list[Case]:
-    """A text about a man, and its versions about a woman, a Kenyan, and both."""
+    """A text about a man, its versions about a woman, a Kenyan, and both, and controls."""
     name = f"{number} & co"
     text = f"{'It was long. ' * (number % 80)}A British man, {'😀 ' * (number % 3)}wrote number {number}."
     cases = [Case(f"{name}#0", name, name, "original", text)]
-    for changes in ((WOMAN,), (FAR,), (FAR, WOMAN)):
+    atomic, both = ((WOMAN,), (FAR,)), (FAR, WOMAN)
+    for changes in (*atomic, both, (NOBODY,), (NOBODY, NOR_HERE)):
         version = text
         for one in changes:
             version = version.replace(one.source, one.target)
         words = "+".join(one.target for one in changes)
-        role, traits = ("intersectional", {SAME_PERSON: "yes"}) if len(changes) > 1 else ("atomic", {})
-        cases.append(Case(f"{name}#{words}", name, name, role, version, changes, traits))  # type: ignore[arg-type]
+        role = "atomic" if changes in atomic else "intersectional" if changes == both else "control"
+        cases.append(Case(f"{name}#{words}", name, name, role, version, changes))  # type: ignore[arg-type]
     return cases
 
 
@@ -119,7 +122,7 @@ def saved(page: Page) -> list[dict[str, str]]:
     [
         ("Changed in", f"{WOMEN} ({ONLY_WOMEN})", "changed_in", WOMEN, ONLY_WOMEN),
         ("Changed in", f"{WOMEN} + {AFAR} ({IN_BOTH})", "changed_in", f"{WOMEN} + {AFAR}", IN_BOTH),
-        (f"In {FAIR}", f"not changed ({PARTED - 1})", "run:0", "not changed", PARTED - 1),
+        (f"In {WOMEN}", f"not changed ({ONLY_AFAR})", "run:1", "not changed", ONLY_AFAR),
         (f"In {AFAR}", f"changed ({ONLY_AFAR + IN_BOTH})", "run:2", "changed", ONLY_AFAR + IN_BOTH),
         ("Attributes", "race + gender (20)", "attributes", "race + gender", 20),
         ("From group", "gender: male (34)", "from", "gender: male", 34),
@@ -145,8 +148,8 @@ def test_a_filter_stands_in_the_address_and_an_address_is_a_filter(
 def test_the_page_says_how_often_which_run_alone_is_biased(opened: Open) -> None:
     with opened() as page:
         said = page.locator("#cases .note").first.inner_text()
-        counts = f"({ONLY_WOMEN} only in {WOMEN}, {ONLY_AFAR} only in {AFAR}, {IN_BOTH} only in {WOMEN} and {AFAR})"
-        assert f"{PARTED} {counts}" in said
+        alone = f"{ONLY_WOMEN} only in {WOMEN}, {ONLY_AFAR} only in {AFAR}"
+        assert f"{PARTED} ({alone}, {IN_BOTH} only in {WOMEN} and {AFAR})" in said
         row = page.locator(".row").first
         assert row.locator(".middle").inner_text() == f"changed in {WOMEN}"
 
