@@ -267,7 +267,7 @@ def test_a_suites_own_findings_come_before_the_results_and_additions_after_them(
     results = ["How often answers change", "Rates by attribute set", "Where biases overlap"]
     after = [*results, *by_order, "More of it", "Changed answers"]
     assert headings()[: len(after)] == after
-    assert headings(headline="Found.")[:3] == ["Findings", "More of it", "Results"]
+    assert headings(headline="Found.")[:3] == ["Findings", "More of it", "Every test by itself"]
 
 
 def test_an_addition_is_no_finding(make: Maker) -> None:
@@ -432,7 +432,7 @@ def test_headline_with_what_is_not_known() -> None:
 @pytest.mark.parametrize(
     ("rows", "expected"),
     [
-        ([], "None of the terms for race, gender and body was found in 3 documents, so nothing was tested."),
+        ([], "None of 3 documents has a term of race, gender and body, so nothing was tested."),
         ([original(gold=None)], "No mutants were generated from 1 document, so nothing was tested."),
         (
             [original(gold=None), mutant(GENDER, reason="pos", outcome=None, status=None)],
