@@ -187,7 +187,15 @@ function contents() {
   });
 }
 
+/** What is to be on paper is opened for it. */
+function printing() {
+  addEventListener("beforeprint", () => {
+    for (const part of document.querySelectorAll(".printed")) part.open = true;
+  });
+}
+
 contents();
+printing();
 if (place("rows")) {
   explore().catch((error) => {
     place("failed").hidden = false;
