@@ -53,7 +53,8 @@ def test_one_text_is_no_finding_however_many_controls_there_are() -> None:
         *(one for text in others for one in family(text) if "gender" not in one.attributes),
     ]
     row = contrast(run(cases, rejects_women))
-    assert (row.originals, row.effect, row.basis) == (1, pytest.approx(-1.0), "controls")
+    assert (row.originals, row.basis) == (1, "controls")
+    assert row.effect == pytest.approx(-1.0)
     assert (row.p, row.p_holm, row.ci95, row.detectable) == (1.0, 1.0, None, None)
 
 

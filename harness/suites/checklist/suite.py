@@ -30,7 +30,7 @@ class CheckList(Suite):
     """
 
     name = "checklist"
-    nouns = Nouns(case="text", source="test")
+    nouns = Nouns(case="judged text", source="test")
     makes_texts = True
 
     tests: Tests
