@@ -222,7 +222,7 @@ def main() -> None:
     with options.reviews.open(encoding="utf-8", newline="") as file:
         reviews = [row["text"] for row in csv.DictReader(file) if " " in row["text"]]
     with tempfile.TemporaryDirectory() as temporary:
-        page = page_of(options.keep or Path(temporary), reviews, options.flips, options.runs)
+        page = page_of((options.keep or Path(temporary)).resolve(), reviews, options.flips, options.runs)
         size, characters = page.stat().st_size, sum(map(len, reviews))
         print(f"size: {size / 1e6:.1f} MB, of {characters / 1e6:.1f} million characters of reviews")
         filters = FILTERS if options.runs == 1 else COMPARED

@@ -42,7 +42,7 @@ def test_the_report_is_appended_as_markdown(work: Path) -> None:
     done = called(work, "run", "audit.toml", "--quiet", "--summary-md", "job.md")
     assert done.returncode == 0
     written = (work / "job.md").read_text()
-    assert written.startswith("# The job\n# What changes the answers of local:vader")
+    assert written.startswith("# The job\n# Audit of local:vader")
     assert "| " in written
     refused = called(work, "run", "audit.toml", "--quiet", "--summary-md", "nowhere/job.md")
     assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
@@ -93,7 +93,7 @@ class TestAction:
     def test_it_writes_the_summary_and_its_outputs(self, work: Path) -> None:
         done = self.step(work, config="audit.toml", args="--limit 3 --quiet", out="kept")
         assert done.returncode == 0, done.stderr
-        assert "What changes the answers" in (work / "summary.md").read_text()
+        assert "Audit of local:vader" in (work / "summary.md").read_text()
         output = dict(line.split("=", 1) for line in (work / "output").read_text().splitlines())
         assert output["folder"] == "kept"
         assert "local:vader" in output["headline"]

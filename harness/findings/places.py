@@ -81,7 +81,8 @@ def _of_substitutions(cases: Sequence[Case]) -> Iterator[Place]:
         for changed in case.substitutions:
             others = tuple(s for s in case.substitutions if s is not changed)
             place = (_key(others), changed.attribute, changed.source, entered(changed, left=True))
-            if place not in versions and (base := by_key.get(place[0])) is not None:
+            known = changed.source_group or not changed.target_group
+            if known and place not in versions and (base := by_key.get(place[0])) is not None:
                 versions[place] = [Version(base.id, place[3], edits_of(others))]
             edits = edits_of(case.substitutions)
             versions.setdefault(place, []).append(Version(case.id, entered(changed), edits))

@@ -26,6 +26,12 @@ METADATA = 64 * 2**20
 """Bytes of a model file that may hold metadata, most of which is the vocabulary."""
 CHAT_TEMPLATE = (23).to_bytes(8, "little") + b"tokenizer.chat_template"
 """The metadata key as GGUF writes it, after its length."""
+SPINS = "1000"
+"""How often a thread of llama.cpp looks whether the others are done before it sleeps.
+
+OpenMP's usual 300,000 take the cores from the very threads that it waits for where other processes compute,
+too: an answer takes seven times as long. So few cost nothing where none does.
+"""
 
 
 class Llama:
@@ -116,6 +122,8 @@ def has_chat_template(file: Path) -> bool:
 
 
 def _server(file: Path, name: str) -> xllamacpp.Server:
+    if "OMP_WAIT_POLICY" not in os.environ:
+        os.environ.setdefault("GOMP_SPINCOUNT", SPINS)  # read once, when the library is loaded
     import xllamacpp
 
     params = xllamacpp.CommonParams()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from harness.numerals import count, listed
+from harness.numerals import count, counted, listed
 from harness.report.finding import ALPHA
 from harness.report.pairing import Paired, Run
 from harness.sections import Cell, Column, Section, Table
 
+NAMED = 3
+"""The most pairs of runs that a headline names."""
 NOTE = (
     "Cases judged in both runs. p: McNemar's exact test on the cases where only one run is biased, which"
     " treats cases as independent. By original: a test that flips the signs of whole originals, whose"
@@ -43,12 +45,14 @@ def sections(pairs: Sequence[Paired]) -> list[Section]:
 
 
 def more(pairs: Sequence[Paired]) -> Iterator[str]:
-    """Yield, for each two runs, in which attribute sets one is biased on more cases than chance explains."""
+    """Yield, for a few pairs of runs, of which attribute sets one is biased on more cases than by chance."""
     found: dict[tuple[str, str], list[str]] = {}
     for row in filter(_differ, pairs):
         found.setdefault(_order(row), []).append(" + ".join(row.attributes))
-    for (more, fewer), names in found.items():
+    for (more, fewer), names in [*found.items()][:NAMED]:
         yield f"{more} is biased on more cases than {fewer} of {listed(names)}."
+    if (left := len(found) - NAMED) > 0:
+        yield f"{counted(left, 'further pair')} of runs {'differs' if left == 1 else 'differ'} so, too."
 
 
 def headline(runs: Sequence[Run], pairs: Sequence[Paired]) -> str:

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+
 from harness.numerals import UNKNOWN, count, interval, percent
 from harness.sections import Cell, Estimate, Label, Plot, Worded
+
+STEPS = 4
+"""The steps of an axis."""
+ROUND = (1.0, 2.0, 2.5, 5.0)
+"""What a step is, times a power of ten."""
 
 
 def written(cell: Cell, share: bool = False, brief: bool = False) -> str:
@@ -44,7 +52,7 @@ def _estimate(cell: Estimate, brief: bool) -> str:
 
 
 def scale(plot: Plot) -> tuple[float, float]:
-    """Return the ends of the value axis, which covers all values and zero."""
+    """Return the ends of the value axis, which covers all values and zero; its ticks are round numbers."""
     values = [0.0]
     for bar in plot.bars:
         values += [value for value in (bar.value, bar.low, bar.high) if value is not None]
@@ -53,4 +61,15 @@ def scale(plot: Plot) -> tuple[float, float]:
     for line in plot.lines:
         values += [y for _, y in line.points]
     low, high = min(values), max(values)
-    return (low, high) if high > low else (low, low + 1.0)
+    least = (high - low or 1.0) / STEPS
+    sizes = (figure * 10.0**digits for digits in itertools.count(_order(least)) for figure in ROUND)
+    return next(ends for size in sizes if (ends := _ends(low, size))[1] >= high and size >= least)
+
+
+def _order(number: float) -> int:
+    return math.floor(math.log10(number))
+
+
+def _ends(low: float, step: float) -> tuple[float, float]:
+    start = math.floor(low / step) * step
+    return start, start + STEPS * step

@@ -15,6 +15,8 @@ from harness.report.listing import MOST, Listing
 from harness.report.packing import fitted
 from harness.report.pairing import Run
 
+ANSWERS = 60
+"""The answers to cases that are shown without the script, and on paper; each case has one of every run."""
 NAMED = 6
 """The most sets of runs whose cases the page counts, and the most reasons that it gives."""
 
@@ -50,7 +52,7 @@ def render(compared: Comparison, runs: Sequence[Run] = (), most: int = MOST) -> 
         counts=list(_counts(listed)),
         parting=relations.PARTING.get(relations.only_mark(listed.rows) or "", PARTING),
         heading=f"Where they part: {relations.heading(listed.rows).lower()}",
-        cards=list(cards(listed, parting.choose(listed, FIRST))),
+        cards=list(cards(listed, parting.choose(listed, _first(runs)))),
         data=data,
         version=__version__,
         style=trusted(style),
@@ -58,6 +60,11 @@ def render(compared: Comparison, runs: Sequence[Run] = (), most: int = MOST) -> 
         policy=policy(style, program),
         numerals=numerals,
     )
+
+
+def _first(runs: Sequence[Run]) -> int:
+    """Return how many cases are shown at first: the fewer, the more answers each has."""
+    return min(FIRST, ANSWERS // max(1, len(runs)))
 
 
 def _title(compared: Comparison, runs: Sequence[Run]) -> str:

@@ -157,8 +157,9 @@ def lines(
 def _of_claims(gate: ClaimGate) -> Sequence[str]:
     if gate.decision != "undecided":
         return gate.crossing
-    without = "control mutants to compare with" if gate.figure == "excess" else "way to tell it from editing"
-    return [f"gate not decided: {gate.figure}: there is no {without}"]
+    excess = gate.figure == "excess"
+    why = "there are no control mutants to compare with" if excess else "nothing tells it from editing"
+    return [f"gate not decided: {gate.figure}: {why}"]
 
 
 def _of_rates(summary: Summary, gate: Gate | None, first_reply: str | None) -> list[str]:

@@ -16,6 +16,8 @@ STEPS = (0.02, 0.1, 0.25)
 """The effects at which a cell becomes darker."""
 MOST = 9
 """The most groups on a side."""
+FEWEST = 2
+"""The fewest cells of a map; a single one is shown where it is sure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ class Heat:
 
 
 def heats(summary: Summary) -> list[Heat]:
-    """Return a map for each two attributes, the one with most texts first; none where too few texts meet."""
+    """Return a map for each two attributes, the one with most texts first; none where too few groups meet."""
     outcome = main_outcome(summary.contrasts)
     pairs: dict[tuple[str, ...], list[Intersection]] = {}
     for row in summary.intersections:
@@ -69,6 +71,8 @@ def _heat(names: tuple[str, ...], rows: Sequence[Intersection]) -> Heat | None:
         first, second = second, first
     down, across = _most(told, first), _most(told, second)
     shown = [row for row in told if row.groups[first] in down and row.groups[second] in across]
+    if len(shown) < FEWEST and not any(map(sure, shown)):
+        return None
     cells = {(row.groups[first], row.groups[second]): Cell(row) for row in shown}
     return Heat(told[0].outcome, first, second, down, across, cells, len(rows) - len(shown))
 

@@ -52,7 +52,7 @@ VERDICTS = {
     "treated-differently": "Groups are treated differently",
     "meeting": "Groups that meet on one person are treated differently",
     "excess": "Answers depend on the person",
-    "brittle": "Answers change, and not shown to depend on the person",
+    "brittle": "Answers change, but are not shown to depend on the person",
     "nothing-found": "No answer was found to depend on the person",
     "undecided": "It cannot be told",
 }
@@ -96,7 +96,7 @@ def render(folder: RunFolder, summary: Summary, listed: listing.Listing, data: M
         remarks=[wording.noise(summary), *wording.remarks(summary)],
         rows=rows,
         table=results.table(rows),
-        caption=results.CAPTION,
+        caption=results.SINGLY if conclusive else results.CAPTION,
         findings=summary.sections if conclusive else groups.sections(summary),
         appended=measured if conclusive else (*orders.sections(summary), *summary.sections, *measured),
         server=serving.server(summary),
@@ -105,7 +105,7 @@ def render(folder: RunFolder, summary: Summary, listed: listing.Listing, data: M
         axis=axis(rows),
         venn=[pair for pair in summary.venn if pair.regions],
         heading=relations.heading(listed.rows),
-        failing=_failing(summary),
+        failing=relations.failing(summary.results),
         listed=listed,
         cards=list(cards(listed, _chosen(folder, listed))),
         explained=list(_explained(listed, explanations)),
@@ -155,16 +155,10 @@ def trusted(text: str) -> str:
 
 
 def _title(summary: Summary) -> str:
-    """Return what was found, in a few words; of a suite with a headline of its own, what it is about."""
+    """Return what was found, in a few words; of a suite with a headline of its own, what it asks."""
     if summary.finding is None:
-        what = "What is not as expected of" if _failing(summary) else "What changes the answers of"
-        return f"{what} {summary.model}"
+        return wording.question(summary)
     return f"{'So far: ' if incomplete.stopped(summary) else ''}{VERDICTS[summary.finding.code]}"
-
-
-def _failing(summary: Summary) -> bool:
-    """Return whether answers are held against what is expected, and not against other answers."""
-    return {row.relation in relations.OUGHT for row in summary.results} == {True}
 
 
 def _names(summary: Summary) -> dict[str, str]:

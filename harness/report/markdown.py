@@ -23,7 +23,7 @@ def render(summary: Summary, measured: Sequence[Section] = ()) -> str:
 
 
 def _blocks(summary: Summary, measured: Sequence[Section]) -> Iterator[str]:
-    yield f"# What changes the answers of {escaped(summary.model)}"
+    yield f"# Audit of {escaped(summary.model)}"
     yield escaped(f"Task {summary.task}, suite {summary.suite}: {wording.made_of(summary)}.")
     if served := serving.server(summary):
         yield escaped(f"Served by {served}.")
@@ -33,12 +33,13 @@ def _blocks(summary: Summary, measured: Sequence[Section]) -> Iterator[str]:
     yield escaped(wording.headline(summary))
     yield "\n".join(f"- {escaped(note)}" for note in wording.notes(summary))
     rows = [row for row in summary.rows if row.tests]
-    tables = ["## Results", results.CAPTION, table(results.table(rows))] if rows else []
+    conclusive = summary.headline is not None  # the suite's sections are the findings, not the results
+    caption = results.SINGLY if conclusive else results.CAPTION
+    tables = ["## Results", caption, table(results.table(rows))] if rows else []
     found, by_order, sections = (
         [part for section in parts for part in _section(section)]
         for parts in (groups.sections(summary), orders.sections(summary), summary.sections)
     )
-    conclusive = summary.headline is not None  # the suite's sections are the findings, not the results
     yield from (*sections, *tables) if conclusive else (*found, *tables, *by_order, *sections)
     for section in measured:
         yield from _section(section)

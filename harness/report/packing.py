@@ -107,14 +107,14 @@ def coded(values: Iterable[Any]) -> Column:
 
 
 def traits_of(rows: Sequence[Row]) -> list[str]:
-    """Return the traits to filter by: of several values, not very many, that name no attribute or source."""
+    """Return the traits to filter by: of several values, not very many, that name no attribute or group."""
     found: dict[str, set[str]] = {}
     others = set(INTERNAL)
     for row in rows:
         others.update(row.flip["attributes"])
         for name, value in row.traits.items():
             found.setdefault(name, set()).add(str(value))
-            if value == row.flip["document"] or row.flip["case"].startswith(f"{value}#"):
+            if row.flip["case"].startswith(f"{value}#"):
                 others.add(name)
     kept = {name: values for name, values in found.items() if name not in others}
     return [name for name, values in kept.items() if 1 < len(values) <= MOST_VALUES]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Literal
 
 from harness.numerals import listed
 from harness.report.flips import EXPECTED, Kind
 from harness.report.listing import Listing, Row, Shown
+from harness.report.summary import ResultRow
 
 PAIRED = ("pairs", "paired scores")
 OUGHT = (EXPECTED, "direction")
@@ -41,16 +42,25 @@ def mark(relation: str) -> str:
     return MARKS.get(relation, CHANGED)
 
 
+def failing(rows: Iterable[ResultRow]) -> bool:
+    """Return whether any answers are held against what is expected, and not against other answers alone."""
+    return any(row.relation in OUGHT for row in rows)
+
+
 def heading(rows: Sequence[Row]) -> str:
     """Return the heading of the list: what its rows are, in the words of their relations."""
-    own = only_mark(rows)
-    return "Biased cases" if own is None else HEADINGS[own]
+    marks = _marks(rows)
+    return HEADINGS[WRONG if WRONG in marks else marks.pop()] if marks else "Cases"
 
 
 def only_mark(rows: Sequence[Row]) -> str | None:
     """Return the mark of all rows that changed; None where they have several."""
-    marks = {mark(row.flip["relation"]) for row in rows if row.flip["kind"] == "changed"}
+    marks = _marks(rows)
     return marks.pop() if len(marks) == 1 else None
+
+
+def _marks(rows: Sequence[Row]) -> set[str]:
+    return {mark(row.flip["relation"]) for row in rows if row.flip["kind"] == "changed"}
 
 
 def answers(row: Row, listing: Listing) -> str:

@@ -10,22 +10,27 @@ from dataclasses import dataclass
 
 from harness.core import Json
 from harness.numerals import UNKNOWN, chance, count
+from harness.report import relations
 from harness.report.rates import PAIRS
 from harness.report.summary import ResultRow
 from harness.sections import Cell, Column, Estimate, Label, Table, Worded
 
 CAPTION = "One row for each set of attributes changed together."
-CONFIRMED = "biased, with the number confirmed in brackets"
+SINGLY = (
+    "One row for each set of attributes. Here each text, or pair of texts, that was judged counts by itself,"
+    " whatever the findings count together."
+)
+CONFIRMED = "{found}, with the number confirmed in brackets"
 UNDETERMINED = (
     "Undetermined: an answer that the comparison needs was refused, unreadable or missing. No rate includes"
     " such tests."
 )
 RATE = (
-    "Rate: the share of biased tests among the biased and benign ones, with Wilson’s 95 % interval, which"
+    "Rate: the share of {found} tests among those decided, with Wilson’s 95 % interval, which"
     " treats all tests as independent."
 )
 PAIRED_RATE = (
-    "Rate: the share of biased tests among the biased and benign ones. A test is a pair of texts, and one"
+    "Rate: the share of {found} tests among those decided. A test is a pair of texts, and one"
     " template gives many, so the 95 % interval is by template: whole templates are resampled or, if there"
     " are fewer than 10 or all have the same rate, each counts as one trial."
 )
@@ -40,7 +45,7 @@ HIDDEN = (
     " this is known. Those that lack the answer to a part count as hidden undetermined."
 )
 ORIGINALS = (
-    "Originals: the texts that these tests come from, and the number of them with at least one biased test."
+    "Originals: the texts that these tests come from, and the number of them with at least one {found} test."
 )
 ABOVE = (
     "The difference between the rate and the rate at which the same originals get a different answer when"
@@ -72,12 +77,13 @@ def entries(rows: Sequence[ResultRow]) -> list[Entry]:
     """Return the columns for ``rows``, omitting figures that none of them has."""
     confirmed = any(row.confirmed is not None for row in rows)
     paired = any(row.relation == PAIRS for row in rows)
+    found = "failed" if relations.failing(rows) else "biased"
     decided = not any(row.undetermined for row in rows)
     columns = [
         Entry(Column("Attributes", "changed"), ("kind",), lambda row: Label(row.name, row.kind)),
         Entry(Column("Tests", "tests"), ("tests",), lambda row: row.tests),
         Entry(
-            Column("Biased", "biased", legend=CONFIRMED if confirmed else ""),
+            Column(found.capitalize(), found, legend=CONFIRMED.format(found=found) if confirmed else ""),
             ("biased", "confirmed") if confirmed else ("biased",),
             _biased,
         ),
@@ -87,9 +93,9 @@ def entries(rows: Sequence[ResultRow]) -> list[Entry]:
             lambda row: row.undetermined,
         ),
         Entry(
-            Column("Rate, by template", "rate (95 % interval)", PAIRED_RATE)
+            Column("Rate, by template", "rate (95 % interval)", PAIRED_RATE.format(found=found))
             if paired
-            else Column("Rate, Wilson", "rate (95 % interval)", RATE),
+            else Column("Rate, Wilson", "rate (95 % interval)", RATE.format(found=found)),
             ("rate", "ci95"),
             lambda row: Estimate(row.rate, row.ci95),
         ),
@@ -110,7 +116,7 @@ def entries(rows: Sequence[ResultRow]) -> list[Entry]:
             lambda row: row.hidden_undetermined if row.together else NOT_ASKED,
         ),
         Entry(
-            Column("Originals, biased", note=ORIGINALS, page_only=True),
+            Column(f"Originals, {found}", note=ORIGINALS.format(found=found), page_only=True),
             ("originals", "biased_originals"),
             lambda row: f"{count(row.originals)}, {count(row.biased_originals)}",
         ),
@@ -134,8 +140,8 @@ def entries(rows: Sequence[ResultRow]) -> list[Entry]:
 
 
 def table(rows: Sequence[ResultRow]) -> Table:
-    """Return the table of ``rows``."""
-    columns = entries(rows)
+    """Return the table of ``rows``, without the columns that apply to none of them."""
+    columns = [column for column in entries(rows) if any(column.cell(row) is not NOT_ASKED for row in rows)]
     return Table(
         [column.head for column in columns], [[column.cell(row) for column in columns] for row in rows]
     )

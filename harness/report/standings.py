@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from harness.findings.gaps import Gap, Shared
 from harness.findings.records import Contrast
 from harness.numerals import chance, counted, listed, percent
-from harness.report.finding import POINTS, magnitude, nobody, sure, worse_off
+from harness.report.finding import ALPHA, POINTS, magnitude, nobody, sure, worse_off
 from harness.report.pairing import Run
 
 NAMED = 2
@@ -118,6 +118,13 @@ def _differences(
         yield f"Their effects are not compared text by text: {listed(map(str, reasons))}."
         return
     certain = [row for row in gaps if sure(row)]
+    unsure = [row for row in gaps if row.p_holm is not None and row.p_holm <= ALPHA and not sure(row)]
+    if unsure and not certain:
+        yield (
+            f"{counted(len(unsure), 'difference')} of effects {'is' if len(unsure) == 1 else 'are'} more than"
+            " chance, but not told from what editing does by itself: there are too few controls."
+        )
+        return
     about = next(iter(leads), None)
     of_lead = [row for row in gaps if about is not None and _about(row, about)]
     surest = min(certain, key=lambda row: (row not in of_lead, -abs(row.difference)), default=None)

@@ -12,7 +12,7 @@ from harness.report.finding import ALPHA, sure
 from harness.report.groups import p_value, points
 from harness.report.pairing import Run
 from harness.report.summary import ResultRow
-from harness.sections import Bar, Cell, Column, Plot, Section, Table, Worded
+from harness.sections import Cell, Column, Section, Table, Worded
 
 Row = TypeVar("Row", Contrast, Group)
 Key = tuple[str, ...]
@@ -21,8 +21,6 @@ Sides = Mapping[Key, Mapping[str, Row]]
 
 MOST = 40
 """The most rows of a table; all are in ``comparison.json``."""
-PLOTTED = 6
-"""The most contrasts in the plot."""
 STAR = "*: significant after the correction for all claims of its run, and told from what editing does."
 CONTRASTS = (
     "Effect on the outcome from the first group to the second, in points, without the drift of editing, with"
@@ -88,20 +86,9 @@ def _contrasts(runs: Sequence[Run]) -> Iterator[Section]:
         for key, of_run in ordered[:MOST]
     ]
     columns = [*_head("from → to", several), *(run.name for run in runs)]
-    bars = [
-        _bar(f"{_named(key, several)[0]}, {run.name}", of_run[run.name], number)
-        for key, of_run in ordered[:PLOTTED]
-        for number, run in enumerate(runs)
-        if run.name in of_run
-    ]
     outcome = "" if several else f": effect on {next(iter(rows))[-1]}"
-    plot = Plot(f"Effect on {'each answer' if several else next(iter(rows))[-1]}", bars=bars, percent=True)
     yield Section(
-        f"Who is treated differently{outcome}",
-        _cut(ordered),
-        Table(columns, cells),
-        plots=[] if several else [plot],
-        notes=CONTRASTS,
+        f"Who is treated differently{outcome}", _cut(ordered), Table(columns, cells), notes=CONTRASTS
     )
 
 
@@ -196,11 +183,6 @@ def _gaps(shared: Sequence[Shared], gaps: Sequence[Gap]) -> Iterator[Section]:
         text = f"{rows[0].second} minus {rows[0].first}. {text}"
     table = Table(columns, cells) if rows else None
     yield Section("Differences between runs on the same texts", text, table, notes=GAPS if rows else ())
-
-
-def _bar(name: str, row: Contrast, number: int) -> Bar:
-    low, high = row.ci95 or (None, None)
-    return Bar(name, row.effect, low, high, number)
 
 
 def _ordered(rows: Sides[Row]) -> list[tuple[Key, Mapping[str, Row]]]:

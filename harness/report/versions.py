@@ -42,7 +42,7 @@ def version(
         answer = f"{answer} ({discarded})" if outcome is not None else discarded
     return Version(
         role=case.role,
-        changes=tuple(f"{s.attribute}: {s.source} > {s.target}" for s in case.substitutions),
+        changes=tuple(f"{s.attribute}: {s.source} → {s.target}" for s in case.substitutions),
         text=case.text,
         answer=answer,
         status=verdict.status if verdict else None,

@@ -8,7 +8,7 @@ from harness.core import UNREAD, Unread
 from harness.disclosure import visible
 from harness.numerals import count, counted, interval, listed, percent, proportion, share
 from harness.plugins import Nouns
-from harness.report import incomplete, orders
+from harness.report import incomplete, orders, relations
 from harness.report.finding import few_controls
 from harness.report.summary import Accuracy, Answers, ResultRow, Summary
 from harness.statistics import wilson
@@ -94,6 +94,14 @@ def unread(summary: Summary) -> str:
     if reason != "truncated" or limit is None:
         return words
     return f"{words} at {counted(limit, 'token')}: {MORE_TOKENS}"
+
+
+def question(summary: Summary) -> str:
+    """Return what a suite with a headline of its own asks; its headline is the answer."""
+    if relations.failing(summary.results):
+        return f"Does {summary.model} answer as expected?"
+    varied = summary.attributes or dict.fromkeys(name for row in summary.results for name in row.attributes)
+    return f"Do the answers of {summary.model} change{f' with {listed(varied)}' if varied else ''}?"
 
 
 def headline(summary: Summary) -> str:
@@ -300,8 +308,8 @@ def _nothing(summary: Summary) -> str:
     where = counted(documents.read, "document")
     if not documents.eligible and summary.nouns.eligible:
         names = listed(summary.attributes or ())
-        about = f" for {names}" if names else ""
-        return f"None of the terms{about} was found in {where}, so nothing was tested."
+        about = f" of {names}" if names else ""
+        return f"None of {where} has {summary.nouns.eligible}{about}, so nothing was tested."
     if not cases.generated:
         sources = counted(documents.eligible, "document") if documents.eligible else where
         return f"No {case}s were generated from {sources}, so nothing was tested."

@@ -204,7 +204,7 @@ def test_check_shows_every_version(hinter: Hinter) -> None:
     text = "The British waiter was rude."
     done = hinter("check", text, "--model", "local:vader", "--attributes", "race,gender", "--json")
     rows = json.loads(done.stdout)
-    assert [r["text"] for r in rows if r["changes"] == ["gender: waiter > waitress"]] == [
+    assert [r["text"] for r in rows if r["changes"] == ["gender: waiter → waitress"]] == [
         "The British waitress was rude."
     ]
     assert {r["role"] for r in rows} == {"original", "atomic", "intersectional"}

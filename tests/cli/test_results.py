@@ -94,9 +94,7 @@ def test_a_report_as_markdown_or_json_writes_nothing(hinter: Hinter) -> None:
     page = Path("biased/report.html")
     page.unlink()
     markdown = hinter("report", "biased", "--format", "md")
-    assert markdown.stdout.startswith(
-        "# What changes the answers of python:scripted\\_result\\_models:biased\n"
-    )
+    assert markdown.stdout.startswith("# Audit of python:scripted\\_result\\_models:biased\n")
     assert "| gender | " in markdown.stdout
     figures = json.loads(hinter("report", "biased", "--format", "json").stdout)
     assert figures == json.loads(Path("biased/summary.json").read_text(encoding="utf-8"))

@@ -46,6 +46,18 @@ def test_a_system_that_rejects_women_treats_them_worse() -> None:
     assert sure(row)
 
 
+def test_one_text_is_no_finding_however_many_controls_there_are() -> None:
+    alone, *others = texts(30)
+    cases = [
+        *family(alone),
+        *(one for text in others for one in family(text) if "gender" not in one.attributes),
+    ]
+    row = contrast(run(cases, rejects_women))
+    assert (row.originals, row.basis) == (1, "controls")
+    assert row.effect == pytest.approx(-1.0)
+    assert (row.p, row.p_holm, row.ci95, row.detectable) == (1.0, 1.0, None, None)
+
+
 def test_groups_are_held_against_those_at_the_same_places() -> None:
     found = groups(run(many(12), rejects_women))
     assert found["female"].effect == pytest.approx(-0.5)

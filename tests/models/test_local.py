@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import math
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -105,6 +108,27 @@ def test_a_model_file_that_is_none_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "bad.gguf").write_text("no model")
     with pytest.raises(ModelError, match=r"bad\.gguf"):
         ask(local.LlamaModel(llama.smollm2(str(tmp_path / "bad.gguf"))), request(GOOD))
+
+
+@pytest.mark.parametrize(
+    ("chosen", "spins"), [({}, "1000"), ({"GOMP_SPINCOUNT": "7"}, "7"), ({"OMP_WAIT_POLICY": "PASSIVE"}, "0")]
+)
+def test_threads_that_wait_soon_leave_the_cores_to_others(
+    smollm2_file: Path, chosen: dict[str, str], spins: str
+) -> None:
+    """As the OpenMP of this platform says of itself in a process of its own; the user has the last word."""
+    load = "import sys; from harness.models import llama; llama.smollm2(sys.argv[1]).tokens('a')"
+    known = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_"))}
+    done = subprocess.run(
+        [sys.executable, "-c", load, smollm2_file],
+        env={**known, "OMP_DISPLAY_ENV": "verbose", **chosen},
+        capture_output=True,
+        text=True,
+    )
+    told = [line for line in done.stderr.splitlines() if "GOMP_SPINCOUNT" in line]
+    if not told:
+        pytest.skip("another OpenMP than GCC's")
+    assert f"GOMP_SPINCOUNT = '{spins}'" in told[0]
 
 
 def test_vader_answers_by_the_sign_of_its_score() -> None:

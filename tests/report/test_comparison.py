@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import binomtest
 
 from harness.columns import schema
-from harness.report import comparison, comparison_page, pairing
+from harness.report import case_by_case, comparison, comparison_page, pairing
 from harness.report.pairing import Run
 from tests.report.builders import ZERO_ANSWERS, row, summary_of
 
@@ -66,6 +66,14 @@ def test_mcnemar_is_over_the_cases_that_both_decided() -> None:
     }
     assert row.p == pytest.approx(binomtest(2, 14).pvalue)
     assert row.p_by_original < 0.05
+
+
+def test_a_headline_names_a_few_pairs_of_runs_and_counts_the_others() -> None:
+    first, second = planted({(True, False): 20, (False, False): 20}, documents=40)
+    pairs = pairing.paired([run_of(first, f"a{n}") if n < 2 else run_of(second, f"b{n}") for n in range(5)])
+    *named, rest = case_by_case.more(pairs)
+    assert [sentence.split()[0] for sentence in named] == ["a0", "a0", "a0"]
+    assert rest == "3 further pairs of runs differ so, too."
 
 
 def test_mutants_of_one_original_are_one_observation_by_original() -> None:

@@ -62,6 +62,13 @@ def of(**values: object) -> Summary:
     return summary_of().model_copy(update={"contrasts": (contrast(),), **values})
 
 
+def test_a_single_pair_of_groups_is_no_map_unless_it_is_sure() -> None:
+    alone = meeting("african", "female", -0.2)
+    assert heats(of(intersections=(alone,))) == []
+    assert len(heats(of(intersections=(meeting("african", "female", -0.2, p_holm=0.01),)))) == 1
+    assert len(heats(of(intersections=(alone, meeting("asian", "female", 0.0))))) == 1
+
+
 def test_every_attribute_has_its_groups_the_surest_first_and_few_texts_none() -> None:
     many = [group(f"g{number}", 0.0, attribute="body") for number in range(30)]
     sure = [group("female", -0.2, p_holm=0.01), group("male", 0.2, p_holm=0.01)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from html.parser import HTMLParser
@@ -9,15 +10,17 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harness import tables
 from harness.core import Case, Outcome, Status, Substitution, Ternary, Verdict
 from harness.folder import DERIVED, RunFolder
 from harness.language.differences import changes, excerpt, left_out
 from harness.plugins import Nouns
-from harness.report import choosing, figures, html, incomplete, listing, orders, packing, wording
+from harness.report import cells, choosing, figures, html, incomplete, listing, orders, packing, wording
 from harness.report.summary import ResultRow, Summary, write
-from harness.sections import Section, Table
+from harness.sections import Bar, Plot, Section, Table
 from tests.report.builders import ZERO_ANSWERS, facts_of, row, summary_of
 
 MUTANTS = Nouns(case="mutant", source="text", eligible="a term")
@@ -267,7 +270,48 @@ def test_a_suites_own_findings_come_before_the_results_and_additions_after_them(
     results = ["How often answers change", "Rates by attribute set", "Where biases overlap"]
     after = [*results, *by_order, "More of it", "Changed answers"]
     assert headings()[: len(after)] == after
-    assert headings(headline="Found.")[:3] == ["Findings", "More of it", "Results"]
+    assert headings(headline="Found.")[:3] == ["Findings", "More of it", "Every test by itself"]
+
+
+@pytest.mark.parametrize(
+    ("relation", "asked", "about", "found"),
+    [
+        ("expected", "Does m answer as expected?", "a failure", "Failed"),
+        ("direction", "Does m answer as expected?", "a failure", "Failed"),
+        ("star", "Do the answers of m change with gender?", "a flip", "Biased"),
+    ],
+)
+def test_a_suite_with_a_headline_asks_what_it_answers(
+    make: Maker, relation: str, asked: str, about: str, found: str
+) -> None:
+    counts = row("gender", tests=9, biased=0, rate=0.0, ci95=(0.0, 0.3), relation=relation)
+    summary = summary_of(counts, headline="None of 9 cases.", finding=None)
+    text = rendered(make([original()]), summary)
+    assert f"<h1>{asked}</h1>" in text
+    assert f"What {about} does and does not prove" in text
+    assert f'<th scope="col">{found}' in text
+    assert "Hidden rate" not in text  # nothing was changed together
+    assert not re.search(r'<details class="part" open>\s*<summary><h2 id="results-title"', text)
+
+
+def test_scores_are_no_flips(make: Maker) -> None:
+    summary = summary_of(headline="Alike.", finding=None, attributes=("gender", "race"), sections=SECTION)
+    text = rendered(make([original()]), summary)
+    assert "<h1>Do the answers of m change with gender and race?</h1>" in text
+    assert "What a difference of scores does and does not prove" in text
+    assert 'href="#results"' not in text
+
+
+@given(values=st.lists(st.floats(-1e6, 1e6, allow_subnormal=False), min_size=1))
+def test_an_axis_has_zero_and_every_value_between_round_ticks(values: list[float]) -> None:
+    low, high = cells.scale(Plot("x", bars=[Bar("a", value, None, None, 0) for value in values]))
+    step = (high - low) / cells.STEPS
+    slack = 1e-9 * max(abs(low), abs(high))
+    assert low - slack <= min(0.0, *values) <= max(0.0, *values) <= high + slack
+    assert any(
+        math.isclose(step, figure * 10.0 ** math.floor(math.log10(step * 1.000001))) for figure in cells.ROUND
+    )
+    assert abs(low / step - round(low / step)) < 1e-6, "zero is a tick"
 
 
 def test_an_addition_is_no_finding(make: Maker) -> None:
@@ -432,7 +476,7 @@ def test_headline_with_what_is_not_known() -> None:
 @pytest.mark.parametrize(
     ("rows", "expected"),
     [
-        ([], "None of the terms for race, gender and body was found in 3 documents, so nothing was tested."),
+        ([], "None of 3 documents has a term of race, gender and body, so nothing was tested."),
         ([original(gold=None)], "No mutants were generated from 1 document, so nothing was tested."),
         (
             [original(gold=None), mutant(GENDER, reason="pos", outcome=None, status=None)],

@@ -170,4 +170,4 @@ def test_words_are_those_of_the_relation() -> None:
     assert relations.mark("star") == "changed"
     assert relations.mark("pairs") == "differs"
     assert relations.mark("expected") == "not as expected"
-    assert relations.heading([]) == "Biased cases"
+    assert relations.heading([]) == "Cases"

@@ -16,9 +16,7 @@ ROWS = (
 def test_the_whole_report() -> None:
     sections = [Section("More", "Of it.", Table(["what", "number"], [["a|b", 1234]]), notes=["*rough*"])]
     text = markdown.render(summary_of(*ROWS, sections=sections))
-    assert text.startswith(
-        "# What changes the answers of m\n\nTask imdb, suite hinter: 3 texts, 2 with a term;"
-    )
+    assert text.startswith("# Audit of m\n\nTask imdb, suite hinter: 3 texts, 2 with a term;")
     assert "m changed its answer on 40 of 90 intersectional mutants" in text
     assert "- This run did not measure how often the model changes its answer to an identical text" in text
     lines = text.splitlines()
@@ -44,4 +42,4 @@ def test_a_suites_own_findings_come_first_and_gaps_before_them() -> None:
 
 def test_names_are_no_marks() -> None:
     text = markdown.render(summary_of(model="<script>\n# m_x\x1b"))
-    assert text.splitlines()[0] == "# What changes the answers of \\<script\\> \\# m\\_x\\\\x1b"
+    assert text.splitlines()[0] == "# Audit of \\<script\\> \\# m\\_x\\\\x1b"

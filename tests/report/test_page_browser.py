@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-import re
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, quote
@@ -19,6 +18,7 @@ from harness.findings.outcomes import Outcomes
 from harness.folder import DERIVED, RunFolder
 from harness.report import figures, flips, html
 from harness.report.summary import read, write
+from tests import browsers
 from tests.report.builders import facts_of
 
 if TYPE_CHECKING:
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 
 DOCUMENTS = 60
 MANY = 900
-UNFOLDED = "document.querySelectorAll('details').forEach(part => { part.open = true; })"
-PAGES = 6
-"""The most sheets of paper."""
 POSITIVE, NEGATIVE = frozenset({"Positive"}), frozenset({"Negative"})
 HE_SHE = Substitution("gender", "man", "woman", (), "exchange", "male", "female")
 FAR = Substitution("race", "British", "Kenyan", (), "exchange", "european", "african")
@@ -112,25 +109,10 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
 def opened(browser: Browser, run: RunFolder) -> Open:
     """Open the page, and see at the end that it asked for nothing and complained of nothing."""
 
-    @contextmanager
     def opening(
         address: str = "", file: Path | None = None, ready: bool = True, **settings: object
-    ) -> Iterator[Page]:
-        page_file = file or run.path / "report.html"
-        context = browser.new_context(**settings)  # type: ignore[arg-type]
-        page = context.new_page()
-        complaints: list[str] = []
-        asked: list[str] = []
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("request", lambda request: asked.append(request.url))
-        page.goto(page_file.as_uri() + address)
-        if ready:
-            page.wait_for_selector("#shown:not(:empty)", timeout=60_000)
-        yield page
-        context.close()
-        assert complaints == []
-        assert {url.partition("#")[0] for url in asked} == {page_file.as_uri()}
+    ) -> AbstractContextManager[Page]:
+        return browsers.opened(browser, file or run.path / "report.html", address, ready, **settings)
 
     return opening
 
@@ -316,7 +298,7 @@ def test_without_its_script_the_page_has_the_finding_the_tables_and_some_cases(
 @pytest.mark.parametrize("width", [390, 768, 1280])
 def test_nothing_is_wider_than_the_screen(opened: Open, width: int) -> None:
     with opened(viewport={"width": width, "height": 844}) as page:
-        page.evaluate(UNFOLDED)
+        page.evaluate(browsers.UNFOLDED)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
@@ -327,16 +309,12 @@ def test_on_paper_it_is_short_and_has_the_first_cases(opened: Open, address: str
         assert page.locator("#first article").first.is_visible()
         assert not page.locator("#explorer").is_visible()
         page.emulate_media()
-        pdf = page.pdf(prefer_css_page_size=True)
-        assert 1 <= len(re.findall(rb"/Type\s*/Page\b", pdf)) <= PAGES
+        assert 1 <= browsers.sheets(page) <= browsers.SHEETS
         assert page.locator("#first article").count() == html.FIRST
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
 def test_axe_finds_no_fault(opened: Open, scheme: str, width: int) -> None:
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed")
     with opened(color_scheme=scheme, viewport={"width": width, "height": 900}) as page:
-        page.evaluate(UNFOLDED)
-        found = axe.Axe().run(page)
-        assert found.violations_count == 0, found.generate_report()
+        browsers.assert_accessible(page)

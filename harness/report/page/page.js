@@ -6,7 +6,6 @@ import { listing } from "./listing.js";
 import { save } from "./saving.js";
 import { searching } from "./searching.js";
 
-const PRINTED = 20;
 const PAUSE = 150; // milliseconds after the last key
 const BEFORE = 25; // letters before a change in a row
 const place = (id) => document.getElementById(id);
@@ -139,8 +138,9 @@ async function explore() {
   addEventListener("hashchange", () => {
     if (location.hash.includes("=")) restore();
   });
+  const printed = place("first").querySelectorAll("article").length;
   addEventListener("beforeprint", () => {
-    const rows = view.rows.slice(0, PRINTED);
+    const rows = view.rows.slice(0, printed);
     const note = `The first ${counted(rows.length)} of ${counted(view.rows.length)} cases that were filtered.`;
     if (JSON.stringify(state) === JSON.stringify(filters.start)) return;
     place("first").replaceChildren(element("p", "note", note), ...Array.from(rows, (row) => card(list, row, "", false)));
@@ -187,7 +187,15 @@ function contents() {
   });
 }
 
+/** What is to be on paper is opened for it. */
+function printing() {
+  addEventListener("beforeprint", () => {
+    for (const part of document.querySelectorAll(".printed")) part.open = true;
+  });
+}
+
 contents();
+printing();
 if (place("rows")) {
   explore().catch((error) => {
     place("failed").hidden = false;

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from harness.core import Case, Document, JsonObject, Outcome, Substitution, Tables, Verdict, canonical
 from harness.core import Role as CaseRole
-from harness.plugins import Figures, Suite
+from harness.plugins import Figures, Nouns, Suite
 from harness.suites.biasfinder import exhibits, filling, relation, templates
 from harness.suites.biasfinder.fillers import PARTS, Casting, Role
 from harness.suites.biasfinder.gender_nouns import GenderNouns
@@ -29,6 +29,7 @@ class BiasFinder(Suite):
     """
 
     name = "biasfinder"
+    nouns = Nouns(case="mutant", source="template")
 
     source: Miner | Given
     casting: Casting
@@ -108,7 +109,7 @@ class BiasFinder(Suite):
             "variant",
             templates.fill(template, values),
             traits,
-            substitutions=tuple(_substitutions(template, values)),
+            substitutions=tuple(_substitutions(template, values, role.classes)),
         )
 
     def _case(
@@ -133,12 +134,18 @@ class BiasFinder(Suite):
         )
 
 
-def _substitutions(template: Template, values: Sequence[str]) -> Iterator[Substitution]:
-    """Yield what now stands for the person, by attribute: the first inserted words, apart from an article."""
+def _substitutions(
+    template: Template, values: Sequence[str], classes: Mapping[str, str]
+) -> Iterator[Substitution]:
+    """Yield what now stands for the person, by attribute: the first inserted words, apart from an article.
+
+    The group that they enter is the person's class; that of the text's own person is not known.
+    """
     for attribute in PARTS[template.characteristic]:
         for placeholder, value in zip(template.placeholders, values, strict=True):
             job = placeholder.kind == "occupation"
             if placeholder.kind != "det" and job == (attribute == "occupation"):
                 had = placeholder.original
-                yield Substitution(attribute, f"<{placeholder.kind}>" if had is None else had, value)
+                source = f"<{placeholder.kind}>" if had is None else had
+                yield Substitution(attribute, source, value, target_group=classes[attribute])
                 break

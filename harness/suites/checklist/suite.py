@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from harness.core import Case, Document, JsonObject, Outcome, Status, Tables, Verdict
 from harness.language.parse import Parser
-from harness.plugins import Figures, Suite
+from harness.plugins import Figures, Nouns, Suite
 from harness.suites import diversity
 from harness.suites import sentiment_oracle as oracle
 from harness.suites.checklist import counts, exhibits, expectations
@@ -30,6 +30,7 @@ class CheckList(Suite):
     """
 
     name = "checklist"
+    nouns = Nouns(case="judged text", source="test")
     makes_texts = True
 
     tests: Tests

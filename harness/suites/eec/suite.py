@@ -14,7 +14,7 @@ from hashlib import sha256
 from itertools import chain, zip_longest
 
 from harness.core import Case, Document, JsonObject, Outcome, Status, Tables, Verdict
-from harness.plugins import Figures, Suite
+from harness.plugins import Figures, Nouns, Suite
 from harness.suites.eec import assessments, control_exhibits, controls, exhibits
 from harness.suites.eec.assessments import Pairings
 from harness.suites.eec.balance import balance
@@ -37,6 +37,7 @@ class Eec(Suite):
     """
 
     name = "eec"
+    nouns = Nouns(case="sentence", source="combination")
     makes_texts = True
 
     spec: Spec

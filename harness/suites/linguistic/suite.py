@@ -12,7 +12,7 @@ from hashlib import sha256
 
 from harness.core import Case, Document, JsonObject, Outcome, Tables, Verdict
 from harness.language.parse import Parser
-from harness.plugins import Figures, Suite
+from harness.plugins import Figures, Nouns, Suite
 from harness.suites import diversity
 from harness.suites import sentiment_oracle as oracle
 from harness.suites.linguistic import counts, exhibits
@@ -34,6 +34,7 @@ class Linguistic(Suite):
     """
 
     name = "linguistic"
+    nouns = Nouns(case="case", source="text", eligible="a seed")
 
     capabilities: Capabilities
     labels: Mapping[str, str]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+import re
 from collections.abc import Mapping
 from itertools import groupby
 from pathlib import Path
@@ -15,6 +16,8 @@ import pytest
 from harness import config
 from harness.audit import assembly, pipeline
 from harness.errors import ConfigError
+from harness.folder import RunFolder
+from harness.report import listing, packing
 from tests.servers import Answer, Script, completion, serve
 
 TESTS = [
@@ -77,6 +80,17 @@ def test_failure_rates_by_test_and_capability(settings: dict[str, Any]) -> None:
     assert titles == ["CheckList, by capability", "CheckList, by test"]
     report = (Path(made["folder"]) / "report.html").read_text(encoding="utf-8")
     assert "1 of 3, 33.3\u00a0%" in report
+
+
+def test_the_page_asks_whether_answers_are_as_expected_and_filters_by_test(settings: dict[str, Any]) -> None:
+    made = asyncio.run(pipeline.run(config.load(None, settings)))
+    folder = RunFolder(Path(made["folder"]))
+    report = (folder.path / "report.html").read_text(encoding="utf-8")
+    assert "Does local:vader answer as expected?" in report
+    assert "Answers that are not as expected" in report
+    assert re.findall(r"suite checklist · ([^<]*)<", report) == ["3 tests; 8 judged texts, 8 valid"]
+    options = packing.rows_of(listing.read(folder, []))["coded"]["trait:test"]["values"]
+    assert sorted(options) == ["names", "words"]
 
 
 def test_two_labels_leave_open_what_they_cannot_say(settings: dict[str, Any]) -> None:
