@@ -267,8 +267,9 @@ def chances(contributions: Sequence[Contributions], level: float = 0.05, seed: i
 
     Flips the signs of whole texts in all estimates at once (Westfall and Young 1993): the corrected p is the
     share of flips in which the largest of all statistics is at least as large. Exact over all flips for up to
-    12 texts, else by random draws; with more than 1,000 texts by draws from the normal limit. 1 where fewer
-    than two texts have a difference, however many controls there are.
+    12 texts, else by random draws; with more than 1,000 texts by draws from the normal limit. Never
+    below 2^(1 - n) where n texts have the difference, the least that their signs can give, however many other
+    texts have controls.
     """
     import numpy as np
 
@@ -288,10 +289,10 @@ def chances(contributions: Sequence[Contributions], level: float = 0.05, seed: i
     sampled = len(scaled) > EXACT_CLUSTERS
     alone = ((at_least + sampled) / (len(highest) + sampled)).tolist()
     joint = [extreme(highest, value, sampled) for value in observed.tolist()]
-    several = [each.texts > 1 for each in contributions]
+    least_p = [2.0 ** (1 - max(1, each.texts)) for each in contributions]
     return Chances(
-        [p if able else 1.0 for p, able in zip(alone, several, strict=True)],
-        [p if able else 1.0 for p, able in zip(joint, several, strict=True)],
+        list(map(max, alone, least_p)),
+        list(map(max, joint, least_p)),
         max(float(np.quantile(highest, 1 - level)), NormalDist().inv_cdf(1 - level / 2)),
     )
 
