@@ -73,6 +73,7 @@ def load(folder: Path, margins: bool = True) -> Truth:
         for case in cases
         if margins and case.id in answers and (margin := answers[case.id]["margin"]) is not None
         for row in [rows[case.id]]
+        if row in status  # no control
     }
     return Truth(folder.name, cases, Candidates.of(cases), status, lead, frozenset(hidden))
 

@@ -216,14 +216,18 @@ def test_a_word_that_flips_is_found_and_used() -> None:
 
 def test_originals_near_a_tie_come_first() -> None:
     """One document in ten is near a tie, and there most changes flip."""
-
-    def answer(text: str) -> Outcome:
-        number = int(text[1:].partition(":")[0])
-        near, changed = number % 10 == 0, ":" in text
-        flips = near and changed and "tall" not in text
-        return label(flips, 0.2 if near else 4.0 + number % 7)
-
-    found = flipped(explore(documents(200, TARGETS), Asked(answer), 250), answer)
+    cases = documents(200, TARGETS)
+    chooser, room, found = Chooser(Candidates.of(cases), 0), 250, set()
+    while picks := chooser.next(room):
+        room -= len(picks)
+        findings = []
+        for pick in picks:
+            near = pick.document % 10 == 0
+            flips = near and pick.mutant is not None and "tall" not in cases[pick.row].text
+            found |= {pick.document} if flips else set()
+            margin = 0.2 if near else 4.0 + pick.document % 7
+            findings.append(Finding(pick, "biased" if flips else "benign", -margin if flips else margin))
+        chooser.learn(findings)
     assert len(found) >= 18  # of 20
 
 
