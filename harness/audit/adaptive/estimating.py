@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations, groupby
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +12,9 @@ from harness.audit.adaptive.candidates import Candidates
 from harness.audit.adaptive.sample import Sample, effect, share
 from harness.core import Case, Json, JsonObject
 from harness.findings.places import Place, places
+
+if TYPE_CHECKING:
+    from harness.audit.adaptive.design import Floats
 
 METHOD = "two phases, inverse probability with control variate"
 
@@ -68,21 +72,32 @@ def _effects(
     outcome: str,
 ) -> Iterator[Json]:
     """Yield the effect of each two groups in the versions of one text that are edited alike."""
-    for two, by_text in sorted(_factors(cases, numbers).items()):
-        factors = np.zeros(len(candidates.document))
-        for pairs, of_text in by_text.values():
-            for number, factor in of_text.items():
-                factors[number] += factor / pairs / len(by_text)
+    for two, texts, factors in contrasts(cases, numbers, len(candidates.document)):
         found = effect(sample, factors)
         yield {
             "attribute": two[0],
             "from": two[1],
             "to": two[2],
             "outcome": outcome,
-            "originals": len(by_text),
+            "originals": texts,
             "effect": found.value,
             "ci95": list(found.interval),
         }
+
+
+def contrasts(
+    cases: Iterable[Case], numbers: dict[int, int], mutants: int
+) -> Iterator[tuple[Two, int, Floats]]:
+    """Yield each two groups, the number of their texts, and the factor of each mutant in the mean of these.
+
+    ``numbers`` are those of the mutants by row of the ``cases``, which are all of the run.
+    """
+    for two, by_text in sorted(_factors(cases, numbers).items()):
+        factors = np.zeros(mutants)
+        for pairs, of_text in by_text.values():
+            for number, factor in of_text.items():
+                factors[number] += factor / pairs / len(by_text)
+        yield two, len(by_text), factors
 
 
 def _factors(

@@ -30,6 +30,9 @@ FLIPPED, DECIDED, UP, DOWN = range(4)
 """The columns of what is estimated: whether a mutant flips, is decided, raises or lowers the outcome."""
 
 TINY = 1e-12
+ANYWHERE = 0.5
+"""By how much the weight of one flip more, in a rate, is that of a flip where none is expected."""
+
 RARE = 1e-6
 """The least variance of a flip in the mean weight of one, however sure the belief."""
 
@@ -122,7 +125,8 @@ def effect(sample: Sample, factors: Floats) -> Estimate:
     Changes up and down are estimated apart and their intervals joined (Zou and Donner 2008).
     """
     up, down = np.maximum(factors, 0.0), np.maximum(-factors, 0.0)
-    more, less = _two(sample, up, down), _two(sample, down, up)
+    text = _text(sample, factors)
+    more, less = _two(sample, up, down, text), _two(sample, down, up, text)
     value = more.value - less.value
     (low_more, high_more), (low_less, high_less) = more.limits, less.limits
     low = value - math.hypot(max(more.value, 0.0) - low_more, high_less - max(less.value, 0.0))
@@ -130,12 +134,25 @@ def effect(sample: Sample, factors: Floats) -> Estimate:
     return Estimate(value, (max(low, -1.0), min(high, 1.0)), None)
 
 
-def _two(sample: Sample, up: Floats, down: Floats) -> _Part:
-    """Return the sum of what is raised, times ``up``, and of what is lowered, times ``down``."""
-    one, other = _part(sample, up, {UP: 1.0}), _part(sample, down, {DOWN: 1.0})
+def _two(sample: Sample, up: Floats, down: Floats, text: float) -> _Part:
+    """Return the sum of what is raised, times ``up``, and of what is lowered, times ``down``.
+
+    ``text`` is the least weight of one flip more.
+    """
+    one, other = _part(sample, up, {UP: 1.0}, 0.0), _part(sample, down, {DOWN: 1.0}, 0.0)
     value = _sum(sample, up, UP) + _sum(sample, down, DOWN)
     # Of one document, in which flips go together, mutants are in one of the two alone.
-    return _Part(value, one.variance + other.variance, max(one.jump, other.jump))
+    return _Part(value, one.variance + other.variance, max(one.jump, other.jump, text))
+
+
+def _text(sample: Sample, factors: Floats) -> float:
+    """Return the weight of a text that was not asked about and differs wholly: zero if all were."""
+    whole = np.bincount(sample.document, np.abs(factors), minlength=len(sample.chosen)) / 2
+    used = sample.chosen & (whole > 0)
+    if not used.any():
+        return 0.0
+    opening = sample.opening[used]
+    return math.sqrt(float(np.mean((1 - opening) * (whole[used] / opening) ** 2)))
 
 
 def _sum(sample: Sample, factors: Floats, column: int) -> float:
@@ -143,7 +160,7 @@ def _sum(sample: Sample, factors: Floats, column: int) -> float:
     return float((documents[sample.chosen] / sample.opening[sample.chosen]).sum())
 
 
-def _part(sample: Sample, factors: Floats, columns: dict[int, float]) -> _Part:
+def _part(sample: Sample, factors: Floats, columns: dict[int, float], anywhere: float = ANYWHERE) -> _Part:
     """Return the variance of a sum of ``columns``, and the weight of one flip more."""
     combined = np.zeros(sample.values.shape[1])
     for column, factor in columns.items():
@@ -162,7 +179,7 @@ def _part(sample: Sample, factors: Floats, columns: dict[int, float]) -> _Part:
         left = (1 - chance) / (chance * opening) * (each != 0)
         weight = stage.weight / total * np.abs(each) / (chance * opening)
         weights.append((left, np.maximum(spread, RARE), weight))
-    jump = max(jump, _mean_weight(weights))
+    jump = max(jump, _mean_weight(weights, anywhere))
     return _Part(0.0, between + (within + believed) / 2, jump)
 
 
@@ -186,12 +203,12 @@ def _between(sample: Sample, factors: Floats, values: Floats) -> tuple[float, fl
     return variance, float(left @ above**2 / max(left @ above, TINY))
 
 
-def _mean_weight(weights: Sequence[tuple[Floats, Floats, Floats]]) -> float:
-    """Return the weight of one flip more: the mean of one where it is expected, and of one anywhere."""
+def _mean_weight(weights: Sequence[tuple[Floats, Floats, Floats]], anywhere: float) -> float:
+    """Return the weight of one flip more: of one where it is expected, and by ``anywhere`` of any."""
     if not weights:
         return 0.0
     left, spread, weight = (np.concatenate(columns) for columns in zip(*weights, strict=True))
     expected = left * spread
     likely = float(expected @ weight / max(expected.sum(), TINY**2)) if expected.any() else 0.0
-    anywhere = float(left @ weight / left.sum()) if left.any() else 0.0
-    return (likely + anywhere) / 2
+    of_any = float(left @ weight / left.sum()) if left.any() else 0.0
+    return (1 - anywhere) * likely + anywhere * of_any
