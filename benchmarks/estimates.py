@@ -107,7 +107,7 @@ class World:
         if number < 2:
             return None
         opening = np.full(len(order), number / len(order))
-        return Sample(self.run.candidates.document, chosen, opening, self.observed, (_nothing(),))
+        return Sample(self.run.candidates.document, chosen, opening, self.observed, (Stage.of_nothing(4),))
 
     def cases(self, seed: int, budget: int) -> Sample | None:
         document = self.run.candidates.document
@@ -126,11 +126,6 @@ class World:
         every = np.ones(len(self.sizes))
         stage = Stage(1.0, asked, chances, missed, rate)
         return Sample(document, every > 0, every, values, (stage,))
-
-
-def _nothing() -> Stage:
-    empty = np.zeros(0)
-    return Stage(1.0, np.zeros(0, dtype=np.intp), empty, np.zeros((0, 4)), empty)
 
 
 Draw = Callable[[int, int], Sample | None]

@@ -170,12 +170,15 @@ def test_a_run_that_was_stopped_goes_on_as_if_it_had_not(
 ) -> None:
     cases, answer = world
     whole = Asked(answer)
-    expected = list(explore(cases, whole, budget, seed).groups())
+    never = explore(cases, whole, budget, seed)
+    expected = list(never.groups())
     first = Asked(answer, rounds=rounds)
     with contextlib.suppress(Stopped):
         explore(cases, first, budget, seed)
     second = Asked(answer, kept=first.kept)
-    assert list(explore(cases, second, budget, seed).groups()) == expected
+    resumed = explore(cases, second, budget, seed)
+    assert list(resumed.groups()) == expected
+    assert resumed.estimates() == never.estimates()
     assert first.sent + second.sent == whole.sent
 
 

@@ -47,6 +47,12 @@ class Stage:
     missed: Floats
     believed: Floats
 
+    @classmethod
+    def of_nothing(cls, columns: int) -> Stage:
+        """Return the stage in which nothing was drawn, as all was known."""
+        empty = np.zeros(0)
+        return cls(1.0, np.zeros(0, dtype=np.intp), empty, np.zeros((0, columns)), empty)
+
 
 @dataclass(frozen=True, slots=True)
 class Sample:

@@ -72,8 +72,10 @@ class Survey:
         """What can be estimated; None before a stage has been asked."""
         if not self._stages:
             return None
-        values = self._values / self._weight
-        return Sample(self._candidates.document, self._chosen, self._opening, values, tuple(self._stages))
+        values, stages = self._values / self._weight, tuple(self._stages)
+        if not len(self._unknown()):  # nothing is left to chance in the originals that were drawn
+            values, stages = self._chooser.observed, (Stage.of_nothing(values.shape[1]),)
+        return Sample(self._candidates.document, self._chosen, self._opening, values, stages)
 
     def next(self, room: int) -> list[Pick]:
         """Return the next round, of at most ``room`` cases; empty if none is left."""
@@ -105,7 +107,7 @@ class Survey:
             left = STAGES - stage
             if stage:
                 yield from self._promising(round(PROMISING * self._room / left))
-            if self._room <= 0:
+            if self._room <= 0 and len(self._unknown()):
                 return
             size = FIRST * self._room if not stage else self._room / left
             yield from self._stage(max(1, round(size)), left)
@@ -142,7 +144,7 @@ class Survey:
         chance = self._chances()
         believed = self._believed(chance)
         inside = self._chosen[self._candidates.document]
-        open_ = np.flatnonzero(inside & ~known)
+        open_ = self._unknown()
         chances, share = self._plan(open_, chance[open_], size, left)
         asked = open_[drawn(chances, self._draw)]
         chance_of = np.ones(len(known))
@@ -157,6 +159,10 @@ class Survey:
         self._values += weight * np.where(inside[:, None], values, 0.0)
         self._weight += weight
         self._stages.append(Stage(weight, asked, chance_of[asked], missed, chance[asked]))
+
+    def _unknown(self) -> NDArray[np.intp]:
+        """Return the mutants of the chosen originals that may be drawn."""
+        return np.flatnonzero(self._chosen[self._candidates.document] & ~self._chooser.known)
 
     def _chances(self) -> Floats:
         """Return the chance that each mutant flips."""
