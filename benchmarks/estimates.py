@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Protocol
 
@@ -33,11 +33,17 @@ Array = np.ndarray[tuple[int], np.dtype[np.float64]]
 class Replayed(Protocol):
     """A finished run."""
 
-    name: str
-    cases: Sequence[Case]
-    candidates: Candidates
-    status: dict[int, Status]
-    favoured: dict[int, float]
+    @property
+    def cases(self) -> Sequence[Case]: ...
+
+    @property
+    def candidates(self) -> Candidates: ...
+
+    @property
+    def status(self) -> dict[int, Status]: ...
+
+    @property
+    def favoured(self) -> dict[int, float]: ...
 
     @property
     def requests(self) -> int: ...
@@ -77,10 +83,11 @@ class World:
         rates = [self._rate("rate", np.ones_like(largest)), self._rate("rate of one set", largest)]
         numbers = {int(row): number for number, row in enumerate(some.rows)}
         found = estimating.contrasts(self.run.cases, numbers, len(kinds))
+        change = seen[:, UP] - seen[:, DOWN]
         effects = [
-            (texts, Figure(f"effect {'/'.join(two)}", float(true), lambda s, f=factors: effect(s, f)))
+            (texts, Figure(f"effect {'/'.join(two)}", true, partial(effect, factors=factors)))
             for two, texts, factors in found
-            if abs(true := factors @ (seen[:, UP] - seen[:, DOWN])) > 1e-9
+            if abs(true := float(factors @ change)) > 1e-9
         ]
         effects.sort(key=lambda item: -item[0])
         return rates + [figure for _, figure in effects[:1]]

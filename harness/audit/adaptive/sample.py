@@ -30,7 +30,7 @@ FLIPPED, DECIDED, UP, DOWN = range(4)
 """The columns of what is estimated: whether a mutant flips, is decided, raises or lowers the outcome."""
 
 TINY = 1e-12
-ANYWHERE = 0.5
+ANYWHERE = 0.25
 """By how much the weight of one flip more, in a rate, is that of a flip where none is expected."""
 
 RARE = 1e-6
@@ -186,7 +186,8 @@ def _part(sample: Sample, factors: Floats, columns: dict[int, float], anywhere: 
         weight = stage.weight / total * np.abs(each) / (chance * opening)
         weights.append((left, np.maximum(spread, RARE), weight))
     jump = max(jump, _mean_weight(weights, anywhere))
-    return _Part(0.0, between + (within + believed) / 2, jump)
+    # What is believed smooths what a few surprises show, but never makes it smaller.
+    return _Part(0.0, between + max(within, (within + believed) / 2), jump)
 
 
 def _between(sample: Sample, factors: Floats, values: Floats) -> tuple[float, float]:
