@@ -17,6 +17,7 @@ baselines the better of the two stands.
 from __future__ import annotations
 
 import argparse
+import json
 import random
 import statistics
 from collections import Counter
@@ -25,11 +26,13 @@ from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
 
+import estimates
 import numpy as np
 import polars as pl
 
 from harness.audit.adaptive.candidates import Candidates
 from harness.audit.adaptive.chooser import Chooser, Finding, Pick
+from harness.audit.adaptive.survey import Survey
 from harness.core import Case, Status
 from harness.folder import RunFolder
 
@@ -45,6 +48,7 @@ class Truth:
     candidates: Candidates
     status: dict[int, Status]
     lead: dict[int, float]
+    favoured: dict[int, float]
     hidden: frozenset[int]
 
     @property
@@ -56,9 +60,14 @@ class Truth:
 
 
 def load(folder: Path, margins: bool = True) -> Truth:
-    cases = list(RunFolder(folder).read_cases())
+    judged = set(pl.read_parquet(folder / "verdicts.parquet")["document"])
+    cases = [case for case in RunFolder(folder).read_cases() if case.document in judged]
     rows = {case.id: row for row, case in enumerate(cases)}
-    answers = {row["case"]: row for row in pl.read_parquet(folder / "answers.parquet").iter_rows(named=True)}
+    answers = {
+        row["case"]: row
+        for row in pl.read_parquet(folder / "answers.parquet").iter_rows(named=True)
+        if row["case"] in rows
+    }
     status: dict[int, Status] = {}
     for case in cases:
         if case.valid and case.role == "original":
@@ -73,8 +82,15 @@ def load(folder: Path, margins: bool = True) -> Truth:
         for case in cases
         if margins and case.id in answers and (margin := answers[case.id]["margin"]) is not None
         for row in [rows[case.id]]
+        if row in status  # no control
     }
-    return Truth(folder.name, cases, Candidates.of(cases), status, lead, frozenset(hidden))
+    favourable = set(json.loads((folder / "summary.json").read_text())["favourable"])
+    favoured = {
+        rows[case]: float(any(label in favourable for label in answer["labels"]))
+        for case, answer in answers.items()
+        if favourable and answer["outcome"] == "read"
+    }
+    return Truth(folder.name, cases, Candidates.of(cases), status, lead, favoured, frozenset(hidden))
 
 
 @dataclass(frozen=True)
@@ -114,6 +130,15 @@ def _filled(values: list[int], budget: int) -> list[int]:
 
 
 def adaptive(truth: Truth, seed: int, budget: int) -> Iterator[list[Pick]]:
+    chooser, room = Survey(truth.candidates, seed, budget), budget
+    while picks := chooser.next(room):
+        yield picks
+        room -= len(picks)
+        chooser.learn([truth.finding(pick) for pick in picks])
+
+
+def promising(truth: Truth, seed: int, budget: int) -> Iterator[list[Pick]]:
+    """The most promising alone: what estimates cost is the difference."""
     chooser, room = Chooser(truth.candidates, seed), budget
     while picks := chooser.next(room):
         yield picks
@@ -207,7 +232,7 @@ def interval(values: Sequence[float]) -> tuple[float, float, float]:
 
 def curves(truth: Truth, budget: int, seeds: int) -> dict[str, list[list[Curve]]]:
     """By order, the curves of all seeds, each way it was measured. A smaller budget sees their beginnings."""
-    found = {"adaptive": [[replay(truth, adaptive(truth, seed, budget), budget) for seed in range(seeds)]]}
+    found = {"promising": [[replay(truth, promising(truth, seed, budget), budget) for seed in range(seeds)]]}
     for name, order in BASELINES.items():
         orders = [order(truth, seed) for seed in range(seeds)]
         found[name] = [
@@ -250,6 +275,7 @@ def main() -> None:
     options.add_argument("runs", nargs="+", type=Path)
     options.add_argument("--seeds", type=int, default=10)
     options.add_argument("--budgets", default="0.1,0.25,0.5", help="shares of all requests")
+    options.add_argument("--repetitions", type=int, default=0, help="of estimates, against uniform samples")
     options.add_argument("--no-margins", action="store_true", help="as if there were no log-probabilities")
     given = options.parse_args()
     for folder in given.runs:
@@ -263,8 +289,11 @@ def main() -> None:
         )
         budgets = [round(float(part) * truth.requests) for part in given.budgets.split(",")]
         found = curves(truth, max(budgets), given.seeds)
-        for budget in budgets:
-            report(found, budget, truth.requests)
+        for budget in budgets:  # what is chosen depends on the budget
+            ours = [replay(truth, adaptive(truth, seed, budget), budget) for seed in range(given.seeds)]
+            report({"adaptive": [ours], **found}, budget, truth.requests)
+        if given.repetitions:
+            estimates.report(truth, [budget / truth.requests for budget in budgets], given.repetitions)
 
 
 if __name__ == "__main__":

@@ -111,11 +111,10 @@ class RunConfig(Options):
             "repeats": self.repeats,
             "confirm": self.confirm,
             "batch": self.batch,
-            "fail_above": self.fail_above,
         }
         for name, value in others.items():
             if value:
-                raise ValueError(f"budget.adaptive and {name} do not go together: the rates are no estimates")
+                raise ValueError(f"budget.adaptive and {name} do not go together")
         return self
 
     def of_suite(self, options: Options) -> RunConfig:

@@ -329,7 +329,7 @@ class ModelSettings(Options):
 class BudgetLimits(Options):
     """``[budget]``: what a run may send and spend before it stops; the same command resumes it.
 
-    ``adaptive`` is the number of requests to spend on the most promising cases.
+    ``adaptive`` is the number of requests to spend on some of the cases, from which all are estimated.
     """
 
     max_requests: Positive | None = Field(
@@ -339,7 +339,7 @@ class BudgetLimits(Options):
         default=None, gt=0, description="Stop before spending more than this in USD; needs [model] price."
     )
     adaptive: Annotated[Positive | None, Flag("--budget")] = Field(
-        default=None, description="Spend N requests on the mutants most likely to show a bias."
+        default=None, description="Spend N requests where they find most bias, and estimate the rates of all."
     )
 
 

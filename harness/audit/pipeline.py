@@ -216,7 +216,7 @@ async def _chosen(
 
     budget = audit.config.budget.adaptive or 0
     await in_thread(lambda: deque(cases, 0))
-    exploration = Exploration(folder, examiner, audit.suite.judge, budget, audit.config.seed)
+    exploration = Exploration(folder, examiner, audit.suite.judge, budget, audit.config.seed, audit.outcomes)
     progress.exploration = exploration
     try:
         await exploration.run()
@@ -363,7 +363,11 @@ def _adaptive(exploration: Exploration | None, config: RunConfig) -> JsonObject:
     """Return what an adaptive budget spent, for the summary; empty without such a budget."""
     if exploration is None:
         return {}
-    spent = {"asked": exploration.requests, "rounds": exploration.rounds}
+    spent = {
+        "asked": exploration.requests,
+        "rounds": exploration.rounds,
+        "estimates": exploration.estimates(),
+    }
     return {"adaptive": {"budget": config.budget.adaptive, **spent}}
 
 

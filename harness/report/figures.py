@@ -17,11 +17,12 @@ from harness.findings.unread import unread
 from harness.plugins import Nouns
 from harness.report import cautions, finding, incomplete
 from harness.report.failures import failures
-from harness.report.rates import discarded, over_controls, results
+from harness.report.rates import discarded, estimated, over_controls, results
 from harness.report.summary import (
     ONE_PERSON,
     SCHEMA,
     Accuracy,
+    Adaptive,
     Answers,
     Cases,
     Documents,
@@ -128,8 +129,8 @@ def _findings(
     folder: RunFolder, facts: Facts, sets: Sequence[tuple[str, ...]], rows: list[ResultRow]
 ) -> dict[str, object]:
     """Return the results with their excess over controls, and the findings about groups."""
-    if "adaptive" in facts.settings:
-        return {"results": rows}
+    if (adaptive := facts.settings.get("adaptive")) is not None:
+        return {"results": estimated(rows, Adaptive.model_validate(adaptive))}
     strata = Strata.of(folder)
     counted = tally(folder, facts.outcomes)
     controlled = strata.controls.height > 0

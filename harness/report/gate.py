@@ -41,7 +41,7 @@ class Gated:
 
 def gated(folder: RunFolder, summary: Summary, limited: Mapping[str, float]) -> Gated:
     """Decide the gates of ``limited``, limits by figure, of the run in ``folder``."""
-    rates = gate(summary.results, limited[RATE]) if RATE in limited else None
+    rates = gate(summary.results, limited[RATE], summary.adaptive is not None) if RATE in limited else None
     others = [claims(summary, figure, limit) for figure, limit in limited.items() if figure != RATE]
     code = exit_code(summary, rates, others)
     if code == INTERRUPTED:
@@ -81,9 +81,23 @@ def decide(row: ResultRow, limit: float) -> Decision:
     return "crossed" if row.biased / row.decided > limit else "passed"
 
 
-def gate(rows: Sequence[ResultRow], limit: float) -> Gate:
-    """Decide about ``rows``, omitting attribute sets without tests."""
-    decisions = [(row, decide(row, limit)) for row in rows if row.tests]
+def decide_estimate(row: ResultRow, limit: float) -> Decision:
+    """Return whether the estimated rate of ``row`` is above ``limit``; undecided if its interval has it."""
+    if row.estimated_ci95 is None:
+        return "undecided"
+    low, high = row.estimated_ci95
+    if low > limit:
+        return "crossed"
+    return "passed" if high <= limit else "undecided"
+
+
+def gate(rows: Sequence[ResultRow], limit: float, chosen: bool = False) -> Gate:
+    """Decide about ``rows``, omitting attribute sets without tests.
+
+    If an adaptive budget has ``chosen`` the tests, their rates say nothing, and the estimates decide.
+    """
+    one = decide_estimate if chosen else decide
+    decisions = [(row, one(row, limit)) for row in rows if row.tests or row.estimated_ci95 is not None]
     crossed, passed, undecided = (
         [row for row, decision in decisions if decision == outcome]
         for outcome in ("crossed", "passed", "undecided")
@@ -165,15 +179,27 @@ def _of_claims(gate: ClaimGate) -> Sequence[str]:
 def _of_rates(summary: Summary, gate: Gate | None, first_reply: str | None) -> list[str]:
     """Return the lines about rates."""
     if gate is not None and gate.crossed:
-        return [
-            f"{'+'.join(row.attributes)}: rate {row.rate or 0.0:.4f} is above {gate.limit}"
-            for row in gate.crossed
-        ]
+        return [_crossed(summary, row, gate.limit) for row in gate.crossed]
+    if gate is not None and gate.undecided and summary.adaptive is not None:
+        return [_undecided(row, gate.limit) for row in gate.undecided]
     if gate is not None and gate.decision == "undecided":
         return [f"gate not decided: {_cause(summary, gate.undecided, first_reply)}"]
     if undecidable(summary):
         return [f"no test could be decided: {_cause(summary, summary.results, first_reply)}"]
     return []
+
+
+def _crossed(summary: Summary, row: ResultRow, limit: float) -> str:
+    kind, rate = ("rate", row.rate) if summary.adaptive is None else ("estimated rate", row.estimated_rate)
+    return f"{'+'.join(row.attributes)}: {kind} {rate or 0.0:.4f} is above {limit}"
+
+
+def _undecided(row: ResultRow, limit: float) -> str:
+    name = f"gate not decided: {'+'.join(row.attributes)}"
+    if row.estimated_ci95 is None:
+        return f"{name}: there is no estimate of its rate"
+    low, high = row.estimated_ci95
+    return f"{name}: {limit} is within the interval of the estimated rate, {low:.4f} to {high:.4f}"
 
 
 def _cause(summary: Summary, rows: Sequence[ResultRow], first_reply: str | None) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from harness.blocks import Interval
 from harness.core import KEY_SEPARATOR, NEAR_TIE
 from harness.findings.excess import SCORES, Excess
-from harness.report.summary import Discarded, Flips, ResultRow
+from harness.report.summary import Adaptive, Discarded, Flips, ResultRow
 from harness.statistics import (
     adjusted,
     cluster_bootstrap,
@@ -49,6 +49,18 @@ def results(
     ]
     corrected = iter(adjusted([row.p for row in rows if row.p is not None]))
     return [row if row.p is None else row.model_copy(update={"p_holm": next(corrected)}) for row in rows]
+
+
+def estimated(rows: Sequence[ResultRow], adaptive: Adaptive) -> list[ResultRow]:
+    """Return the rows with the estimates of an adaptive budget, of all cases of the run."""
+    rates = adaptive.estimates.rates if adaptive.estimates is not None else ()
+    known = {frozenset(rate.attributes): rate for rate in rates if rate.attributes}
+    return [
+        row.model_copy(update={"estimated_rate": found.rate, "estimated_ci95": found.ci95})
+        if (found := known.get(frozenset(row.attributes))) is not None
+        else row.model_copy(update={"estimated_rate": None, "estimated_ci95": None})
+        for row in rows
+    ]
 
 
 def _by_original(verdicts: pl.LazyFrame) -> pl.DataFrame:

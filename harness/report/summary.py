@@ -155,7 +155,7 @@ class ResultRow(Block):
     )
     estimated_rate: float | None = Field(
         None,
-        description="Rate weighted to all mutants; null if all were asked about.",
+        description="Rate of all mutants, estimated from a sample; null if all were asked about.",
     )
     estimated_ci95: Interval | None = Field(None, description="Its 95 % interval, by original.")
     excess: float | None = Field(
@@ -282,12 +282,50 @@ class Seconds(Block):
     total: float | None = Field(None, description="Seconds from start to end.")
 
 
+class EstimatedRate(Block):
+    """The share of biased cases among all of a set, had all been asked, estimated from those chosen."""
+
+    attributes: tuple[str, ...] = Field(description="Changed together; empty: all sets.")
+    cases: int = Field(description="Cases of the run that the estimate is of.")
+    rate: float = Field(description="Estimated share of biased cases.")
+    ci95: Interval = Field(description="95 % interval of the rate among all cases of this run.")
+    effective: float | None = Field(
+        description="Cases, drawn with equal chances, that would be as precise; null without a variance."
+    )
+
+
+class EstimatedEffect(Block):
+    """The effect between two groups in all versions of the texts, estimated from those chosen."""
+
+    attribute: str = Field(description="What differs.")
+    source: str = Field(alias="from", description="The group compared with.")
+    target: str = Field(alias="to", description="The group compared.")
+    outcome: str = Field(description="The favourable outcome.")
+    originals: int = Field(description="Texts of the run with versions of both, edited alike.")
+    effect: float = Field(description="Estimated difference of the outcome's share, mean of texts.")
+    ci95: Interval = Field(description="95 % interval of the effect among all cases of this run.")
+
+
+class Estimates(Block):
+    """Estimates of the figures that asking about all cases of this run would give."""
+
+    method: str = Field(description="How cases were chosen and weighted.")
+    originals: int = Field(description="Originals chosen, with known probabilities.")
+    of_originals: int = Field(description="Originals of the run.")
+    drawn: int = Field(description="Cases drawn with known probabilities; the others were certain.")
+    rates: tuple[EstimatedRate, ...] = Field(description="By attribute set, all sets first.")
+    effects: tuple[EstimatedEffect, ...] = Field((), description="Between each two groups edited alike.")
+
+
 class Adaptive(Block):
-    """An adaptive budget; rates then cover only the mutants that it chose."""
+    """An adaptive budget; counts and rates of results then cover only the mutants that it chose."""
 
     budget: int = Field(description="Requests available.")
     asked: int = Field(description="Requests spent.")
     rounds: int = Field(description="Rounds of choosing and asking.")
+    estimates: Estimates | None = Field(
+        None, description="Of all cases of the run; null if the run ended before any could be made."
+    )
 
 
 class Summary(Plain):

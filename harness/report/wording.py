@@ -10,7 +10,7 @@ from harness.numerals import count, counted, interval, listed, percent, proporti
 from harness.plugins import Nouns
 from harness.report import incomplete, orders, relations
 from harness.report.finding import few_controls
-from harness.report.summary import Accuracy, Answers, ResultRow, Summary
+from harness.report.summary import Accuracy, Adaptive, Answers, ResultRow, Summary
 from harness.statistics import wilson
 
 UNREAD_WORDS = {
@@ -194,23 +194,42 @@ def chosen(summary: Summary) -> str:
         return ""
     requests = counted(summary.adaptive.asked, "request")
     return (
-        f"An adaptive budget ({requests}) chose the mutants most likely to show a bias: the rates below "
-        "describe only these mutants and are not estimates for any others."
+        f"An adaptive budget ({requests}) chose the mutants: the counts and rates below describe only these, "
+        "many of them the most likely to show a bias. "
+        + (
+            "What they say of all mutants of this run is marked as estimated."
+            if summary.adaptive.estimates is not None
+            else "They are not estimates for any others."
+        )
     )
 
 
 def estimates(summary: Summary) -> Iterator[str]:
     """Yield, for each attribute set whose mutants are a sample, the weighted rate of all mutants.
 
-    A set without a flip has none: the interval of its rate says all that is known.
+    A set without a flip has none: the interval of its rate says all that is known. With an adaptive budget
+    all sets have one, and stand below the rate of all together.
     """
+    if summary.adaptive is not None:
+        yield from _adaptive(summary, summary.adaptive)
+        return
     for row in summary.results:
-        if row.estimated_rate and summary.adaptive is None:
+        if row.estimated_rate:
             yield (
                 f"{row.name}: weighted to all {summary.nouns.case}s, an estimated "
                 f"{percent(row.estimated_rate)} change the answer (95 % interval by original "
                 f"{interval(row.estimated_ci95)})."
             )
+
+
+def _adaptive(summary: Summary, adaptive: Adaptive) -> Iterator[str]:
+    """Yield the estimates of an adaptive budget: of all cases of the run, had all been asked about."""
+    for row in adaptive.estimates.rates if adaptive.estimates is not None else ():
+        name = "+".join(row.attributes) if row.attributes else f"all {summary.nouns.case}s"
+        yield (
+            f"{name}: an estimated {percent(row.rate)} of the {row.cases:,} {summary.nouns.case}s of this "
+            f"run change the answer (95 % interval {interval(row.ci95)})."
+        )
 
 
 def discarded(summary: Summary) -> str:

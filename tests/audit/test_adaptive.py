@@ -170,12 +170,15 @@ def test_a_run_that_was_stopped_goes_on_as_if_it_had_not(
 ) -> None:
     cases, answer = world
     whole = Asked(answer)
-    expected = list(explore(cases, whole, budget, seed).groups())
+    never = explore(cases, whole, budget, seed)
+    expected = list(never.groups())
     first = Asked(answer, rounds=rounds)
     with contextlib.suppress(Stopped):
         explore(cases, first, budget, seed)
     second = Asked(answer, kept=first.kept)
-    assert list(explore(cases, second, budget, seed).groups()) == expected
+    resumed = explore(cases, second, budget, seed)
+    assert list(resumed.groups()) == expected
+    assert resumed.estimates() == never.estimates()
     assert first.sent + second.sent == whole.sent
 
 
@@ -216,14 +219,18 @@ def test_a_word_that_flips_is_found_and_used() -> None:
 
 def test_originals_near_a_tie_come_first() -> None:
     """One document in ten is near a tie, and there most changes flip."""
-
-    def answer(text: str) -> Outcome:
-        number = int(text[1:].partition(":")[0])
-        near, changed = number % 10 == 0, ":" in text
-        flips = near and changed and "tall" not in text
-        return label(flips, 0.2 if near else 4.0 + number % 7)
-
-    found = flipped(explore(documents(200, TARGETS), Asked(answer), 250), answer)
+    cases = documents(200, TARGETS)
+    chooser, room, found = Chooser(Candidates.of(cases), 0), 250, set()
+    while picks := chooser.next(room):
+        room -= len(picks)
+        findings = []
+        for pick in picks:
+            near = pick.document % 10 == 0
+            flips = near and pick.mutant is not None and "tall" not in cases[pick.row].text
+            found |= {pick.document} if flips else set()
+            margin = 0.2 if near else 4.0 + pick.document % 7
+            findings.append(Finding(pick, "biased" if flips else "benign", -margin if flips else margin))
+        chooser.learn(findings)
     assert len(found) >= 18  # of 20
 
 

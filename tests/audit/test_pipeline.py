@@ -523,17 +523,17 @@ def test_an_adaptive_budget_is_kept_said_and_taken_up(
     assert figures["requests"]["sent"] == asked - 3
     assert sum(row["tests"] for row in figures["results"]) < sum(row["tests"] for row in whole["results"])
     page = (Path(figures["folder"]) / "report.html").read_text(encoding="utf-8")
-    assert "are not estimates" in page
+    assert "marked as estimated" in page
+    estimates = figures["adaptive"]["estimates"]
+    assert estimates["rates"][0]["cases"] == whole["cases"]["valid"]
+    low, high = estimates["rates"][0]["ci95"]
+    assert low <= sum(row["biased"] for row in whole["results"]) / whole["cases"]["valid"] <= high
     again = run(
         settings(out=str(tmp_path / "some"), **{"budget.adaptive": asked - 3}, cache=str(tmp_path / "c"))
     )
     assert again["requests"]["sent"] == 0
     assert again["results"] == figures["results"]
-
-
-def test_an_adaptive_run_has_no_gate(settings: Callable[..., config.RunConfig]) -> None:
-    with pytest.raises(ConfigError, match="adaptive and fail_above"):
-        settings(**{"budget.adaptive": 5}, fail_above=0.1)
+    assert again["adaptive"] == figures["adaptive"]
 
 
 def test_discarded_mutants_are_asked_about_where_that_is_wanted(

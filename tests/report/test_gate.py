@@ -108,3 +108,34 @@ def test_what_is_said() -> None:
     assert gate.lines(stopped, gate.gate(stopped.results, 0.2)) == [
         "gate not decided: only 4 of 10 tests are decided; answers are missing"
     ]
+
+
+WITHIN = "is within the interval of the estimated rate"
+
+
+def estimated(low: float, high: float) -> ResultRow:
+    return row("gender", tests=9, biased=9, rate=1.0, estimated_rate=0.1, estimated_ci95=(low, high))
+
+
+@pytest.mark.parametrize(
+    ("chosen", "expected", "says"),
+    [
+        (estimated(0.06, 0.2), 1, ["gender: estimated rate 0.1000 is above 0.05"]),
+        (estimated(0.0, 0.05), 0, []),
+        (
+            estimated(0.05, 0.2),
+            3,
+            ["gate not decided: gender: 0.05 is within the interval of the estimated rate, 0.0500 to 0.2000"],
+        ),
+        (row_of(9, 1, 0), 3, ["gate not decided: gender: there is no estimate of its rate"]),
+    ],
+)
+def test_where_a_budget_chose_the_tests_their_estimates_decide(
+    chosen: ResultRow, expected: int, says: list[str]
+) -> None:
+    summary = summary_of(
+        chosen, status="complete", adaptive={"budget": 9, "asked": 9, "rounds": 2}, answers=ZERO_ANSWERS
+    )
+    gated = gate.gate(summary.results, 0.05, chosen=True)
+    assert gate.exit_code(summary, gated) == expected
+    assert gate.lines(summary, gated) == says

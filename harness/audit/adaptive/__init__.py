@@ -1,4 +1,4 @@
 """A budget spent well: which mutants to ask about when there are requests for some of them only.
 
-What is found this way is no sample of all mutants: its rates are no estimates.
+Each choice has a known probability, so that the figures of all mutants can be estimated.
 """

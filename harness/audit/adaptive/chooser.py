@@ -63,12 +63,14 @@ class Finding:
     """What an answer showed: the status of a mutant's verdict; for an original, "benign" if it was read.
 
     ``lead`` is the margin of the original's label over the next one in nats, negative after a flip; None if
-    the model gives no log-probabilities.
+    the model gives no log-probabilities. ``value`` is 1 if the answer has the outcome that is compared, 0 if
+    not; None if it was not read, or no outcome is compared.
     """
 
     pick: Pick
     status: Status
     lead: float | None = None
+    value: float | None = None
 
 
 class Chooser:
@@ -82,9 +84,12 @@ class Chooser:
         self._status = np.zeros(len(candidates.document), dtype=np.int8)
         self._lead = np.full(len(candidates.document), np.nan)
         self._opened = np.zeros(documents, dtype=np.int8)
+        self._without = np.zeros(documents, dtype=bool)
         self._margin = np.full(documents, np.nan)
         self._biased = np.zeros(documents, dtype=bool)
         self._benign = np.zeros(documents)
+        self._originals = np.full(documents, np.nan)
+        self._changes = np.zeros(len(candidates.document))
         self._suspects: set[int] = set()
         self._owed: list[int] = []
         self._belief = Belief(candidates.families, shifts=False)
@@ -92,7 +97,7 @@ class Chooser:
     def next(self, room: int) -> list[Pick]:
         """Return the next round, of at most ``room`` cases; empty if none is left."""
         size = min(room, max(FIRST, min(ROUND, self._asked // HASTE), self._asked // GROWTH))
-        owed = [self._pick(mutant) for mutant in self._owed[:size]]
+        owed = [self.pick(mutant) for mutant in self._owed[:size]]
         picks = owed + self._best(size - len(owed))
         self._round += 1
         self._asked += len(picks)
@@ -105,9 +110,12 @@ class Chooser:
             document, mutant = finding.pick.document, finding.pick.mutant
             if mutant is None:
                 self._opened[document], self._margin[document] = CODES[finding.status], lead
+                self._originals[document] = np.nan if finding.value is None else finding.value
             else:
                 self._status[mutant], self._lead[mutant] = CODES[finding.status], lead
                 self._benign[document] += finding.status == "benign"
+                if finding.value is not None:
+                    self._changes[mutant] = finding.value - self._originals[document]
                 if finding.status == "biased":
                     self._biased[document] = True
                     self._suspects.add(mutant)
@@ -116,7 +124,56 @@ class Chooser:
         self._owed = sorted({part for parts in missing.values() for part in parts})
         self._update()
 
-    def _pick(self, mutant: int) -> Pick:
+    def restrict(self, documents: NDArray[np.bool_]) -> None:
+        """Open only ``documents`` from now on."""
+        self._opened[self._without] = UNKNOWN
+        self._without = (self._opened == UNKNOWN) & ~documents
+        self._opened[self._without] = UNDETERMINED
+
+    @property
+    def closed(self) -> list[Pick]:
+        """The originals to choose among that have not been asked about."""
+        documents = np.flatnonzero(self._opened == UNKNOWN).tolist()
+        return [Pick(int(self._candidates.original[document]), document) for document in documents]
+
+    @property
+    def chances(self) -> Floats:
+        """The probability that each mutant flips, by the belief and its original's margin."""
+        estimate = self._belief.estimate(self._candidates.features, np.random.default_rng(0), 0.0)
+        return self._belief.chance(estimate, self._margin[self._candidates.document])
+
+    @property
+    def decided(self) -> NDArray[np.bool_]:
+        """Whether each mutant's verdict is known, biased or benign."""
+        decided: NDArray[np.bool_] = (self._status == BENIGN) | self.flipped
+        return decided
+
+    @property
+    def flipped(self) -> NDArray[np.bool_]:
+        """Whether each mutant is known to be biased."""
+        flipped: NDArray[np.bool_] = self._status == BIASED
+        return flipped
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Whether each mutant was asked about, or cannot be because its original was not read."""
+        unread = (self._opened == UNDETERMINED)[self._candidates.document]
+        known: NDArray[np.bool_] = (self._status != UNKNOWN) | unread
+        return known
+
+    @property
+    def original_values(self) -> Floats:
+        """The outcome of each original; NaN where it is not known."""
+        return self._originals
+
+    @property
+    def observed(self) -> Floats:
+        """By mutant: whether it flipped, is decided, raised the outcome, and lowered it; 0 if not known."""
+        changes = np.nan_to_num(self._changes)
+        return np.column_stack([self.flipped, self.decided, changes > 0, changes < 0]).astype(float)
+
+    def pick(self, mutant: int) -> Pick:
+        """Return the mutant as a case to ask about."""
         return Pick(int(self._candidates.rows[mutant]), int(self._candidates.document[mutant]), mutant)
 
     def _missing(self, mutant: int) -> list[int]:
@@ -161,7 +218,7 @@ class Chooser:
         # Ties are broken at random, or the first documents would always come first.
         order = np.lexsort((draw.random(len(everything)), -everything))[:size]
         return [
-            self._pick(int(ready[i]))
+            self.pick(int(ready[i]))
             if i < len(ready)
             else Pick(int(self._candidates.original[d := int(unopened[i - len(ready)])]), d)
             for i in order.tolist()

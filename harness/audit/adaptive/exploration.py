@@ -12,9 +12,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
+from harness.audit.adaptive import estimating
 from harness.audit.adaptive.candidates import Candidates
-from harness.audit.adaptive.chooser import Chooser, Finding, Pick
-from harness.core import Case, Outcome, Verdict
+from harness.audit.adaptive.chooser import Finding, Pick
+from harness.audit.adaptive.survey import Survey
+from harness.core import Case, JsonObject, Outcome, Status, Verdict
+from harness.findings.outcomes import Outcomes
 
 
 class Cases(Protocol):
@@ -45,15 +48,26 @@ class Exploration:
 
     At most ``budget`` distinct requests are made; ``requests`` counts those so far, ``rounds`` the rounds. An
     original is asked about before any of its mutants, and counts. Only suites that compare mutants with their
-    original (the relation *star*) can be explored.
+    original (the relation *star*) can be explored. ``outcomes`` are those that groups are compared by.
     """
 
-    def __init__(self, cases: Cases, asker: Asker, judge: Judge, budget: int, seed: int) -> None:
+    def __init__(
+        self,
+        cases: Cases,
+        asker: Asker,
+        judge: Judge,
+        budget: int,
+        seed: int,
+        outcomes: Outcomes | None = None,
+    ) -> None:
         self._cases = cases
         self._asker = asker
         self._judge = judge
         self._budget = budget
         self._seed = seed
+        self._outcomes = outcomes if outcomes is not None and _single(outcomes) else None
+        self._survey: Survey | None = None
+        self._candidates: Candidates | None = None
         self._keys: set[str] = set()
         self._rows: dict[int, list[int]] = {}
         self._originals: dict[int, tuple[Case, Outcome]] = {}
@@ -67,11 +81,19 @@ class Exploration:
     async def run(self) -> None:
         """Spend the budget, or as much of it as there are cases to ask about."""
         candidates = await asyncio.to_thread(Candidates.of, self._cases.read_cases())
-        chooser = Chooser(candidates, self._seed)
-        while picks := await asyncio.to_thread(chooser.next, self._budget - self.requests):
+        survey = Survey(candidates, self._seed, self._budget)
+        self._candidates, self._survey = candidates, survey
+        while picks := await asyncio.to_thread(survey.next, self._budget - self.requests):
             findings = await self._round(picks)
-            await asyncio.to_thread(chooser.learn, findings)
+            await asyncio.to_thread(survey.learn, findings)
             self.rounds += 1
+
+    def estimates(self) -> JsonObject | None:
+        """Return the estimates of all cases; None before enough has been asked."""
+        if self._survey is None or self._candidates is None or (sample := self._survey.sample) is None:
+            return None
+        name = None if self._outcomes is None else self._outcomes.names[0]
+        return estimating.figures(sample, self._candidates, self._cases.read_cases, name)
 
     def groups(self) -> Iterator[list[Case]]:
         """Yield the cases asked about, an original and its mutants at a time, in document order."""
@@ -89,7 +111,8 @@ class Exploration:
             blank, outcome = replace(case, text=""), outcomes[case.id]
             if pick.mutant is None:
                 self._originals[pick.document] = blank, outcome
-                findings.append(Finding(pick, "benign" if outcome.read else "undetermined", _lead(outcome)))
+                status: Status = "benign" if outcome.read else "undetermined"
+                findings.append(Finding(pick, status, _lead(outcome), self._value(outcome)))
             else:
                 mutants.setdefault(pick.document, []).append((pick, blank))
         for document, picked in mutants.items():
@@ -105,7 +128,20 @@ class Exploration:
         status = {verdict.case: verdict.status for verdict in self._judge(group, of_group)}
         for pick, case in picked:
             lead, sign = _lead(outcomes[case.id]), -1.0 if status[case.id] == "biased" else 1.0
-            yield Finding(pick, status[case.id], None if lead is None else sign * lead)
+            value = self._value(outcomes[case.id])
+            yield Finding(pick, status[case.id], None if lead is None else sign * lead, value)
+
+    def _value(self, outcome: Outcome) -> float | None:
+        """Return the value of the outcome that groups are compared by; None if it is not known."""
+        if self._outcomes is None or not outcome.read or outcome.labels is None:
+            return None
+        values = self._outcomes.values(sorted(outcome.labels), outcome.score)
+        return None if values is None else values[0]
+
+
+def _single(outcomes: Outcomes) -> bool:
+    """Return whether answers have one outcome or not: no score, and no other outcome."""
+    return outcomes.directed and len(outcomes.names) == 1 and bool(outcomes.favourable)
 
 
 def _lead(outcome: Outcome) -> float | None:

@@ -1,0 +1,221 @@
+"""Estimates of all cases of a run from those that were asked about, with known probabilities.
+
+The sample has two phases: originals, then stages of mutants of these. Each stage estimates the sum over the
+mutants of the chosen originals without bias, given all that was known before it: what is known counts as it
+is, the rest by the belief, corrected by what the stage's sample shows, divided by its probabilities (a
+difference estimator; active testing, Kossen and others 2021; active inference, Zrnic and Candès 2024). A
+stage's weight is set before it is asked. So the weighted mean of the stages is unbiased, and the variances of
+the stages, as each is drawn given those before it, add up (a martingale).
+
+The target is the finite set of the run's own cases: the figure that asking about all of them would give.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from harness.audit.adaptive.candidates import Integers
+    from harness.audit.adaptive.design import Flags, Floats
+    from harness.blocks import Interval
+
+FLIPPED, DECIDED, UP, DOWN = range(4)
+"""The columns of what is estimated: whether a mutant flips, is decided, raises or lowers the outcome."""
+
+TINY = 1e-12
+ANYWHERE = 0.25
+"""By how much the weight of one flip more, in a rate, is that of a flip where none is expected."""
+
+RARE = 1e-6
+"""The least variance of a flip in the mean weight of one, however sure the belief."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """The mutants drawn in a stage, with their probabilities and what the belief had missed of them."""
+
+    weight: float
+    mutants: NDArray[np.intp]
+    chances: Floats
+    missed: Floats
+    believed: Floats
+
+    @classmethod
+    def of_nothing(cls, columns: int) -> Stage:
+        """Return the stage in which nothing was drawn, as all was known."""
+        empty = np.zeros(0)
+        return cls(1.0, np.zeros(0, dtype=np.intp), empty, np.zeros((0, columns)), empty)
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What was asked about: by document whether it was chosen and with which probability, and the stages.
+
+    ``values`` has a row per mutant: for those of chosen documents the unbiased value of each column.
+    """
+
+    document: Integers
+    chosen: Flags
+    opening: Floats
+    values: Floats
+    stages: Sequence[Stage]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """An estimate with its 95 % interval.
+
+    ``effective`` is the number of independent cases, drawn with equal chances, that would be as precise; None
+    where the estimate has no variance.
+    """
+
+    value: float
+    interval: Interval
+    effective: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A sum of flips that are rare: its value, its variance, and the weight of one flip more."""
+
+    value: float
+    variance: float
+    jump: float
+
+    @property
+    def limits(self) -> Interval:
+        """The interval of a weighted sum of Poisson counts by the gamma distribution (Fay and Feuer 1997).
+
+        One flip more than was seen, of the mean weight, may be in what was not asked about.
+        """
+        from scipy.stats import chi2
+
+        value, more = max(self.value, 0.0), self.jump
+        low = 0.0
+        if value > TINY:
+            low = value
+            if self.variance > TINY**2:
+                scale = self.variance / (2 * value)
+                low = scale * float(chi2.ppf(0.025, value / scale))
+        if self.variance + more * more <= TINY**2:
+            return value, value
+        scale = (self.variance + more * more) / (2 * (value + more))
+        return low, max(value, scale * float(chi2.ppf(0.975, (value + more) / scale)))
+
+
+def share(sample: Sample, among: Flags) -> Estimate | None:
+    """Return the share of flips in the decided cases ``among`` the mutants; None if none is decided."""
+    decided = _sum(sample, among.astype(float), DECIDED)
+    if decided <= TINY:
+        return None
+    each = among / decided
+    value = min(max(_sum(sample, each, FLIPPED), 0.0), 1.0)
+    part = _part(sample, each, {FLIPPED: 1.0, DECIDED: -value})
+    low, high = _Part(value, part.variance, part.jump).limits
+    spread = value * (1 - value)
+    return Estimate(
+        value, (min(low, value), min(high, 1.0)), spread / part.variance if spread * part.variance else None
+    )
+
+
+def effect(sample: Sample, factors: Floats) -> Estimate:
+    """Return the sum of the changes of the outcome, each times its factor.
+
+    Changes up and down are estimated apart and their intervals joined (Zou and Donner 2008).
+    """
+    up, down = np.maximum(factors, 0.0), np.maximum(-factors, 0.0)
+    text = _text(sample, factors)
+    more, less = _two(sample, up, down, text), _two(sample, down, up, text)
+    value = more.value - less.value
+    (low_more, high_more), (low_less, high_less) = more.limits, less.limits
+    low = value - math.hypot(max(more.value, 0.0) - low_more, high_less - max(less.value, 0.0))
+    high = value + math.hypot(high_more - max(more.value, 0.0), max(less.value, 0.0) - low_less)
+    return Estimate(value, (max(low, -1.0), min(high, 1.0)), None)
+
+
+def _two(sample: Sample, up: Floats, down: Floats, text: float) -> _Part:
+    """Return the sum of what is raised, times ``up``, and of what is lowered, times ``down``.
+
+    ``text`` is the least weight of one flip more.
+    """
+    one, other = _part(sample, up, {UP: 1.0}, 0.0), _part(sample, down, {DOWN: 1.0}, 0.0)
+    value = _sum(sample, up, UP) + _sum(sample, down, DOWN)
+    # Of one document, in which flips go together, mutants are in one of the two alone.
+    return _Part(value, one.variance + other.variance, max(one.jump, other.jump, text))
+
+
+def _text(sample: Sample, factors: Floats) -> float:
+    """Return the weight of a text that was not asked about and differs wholly: zero if all were."""
+    whole = np.bincount(sample.document, np.abs(factors), minlength=len(sample.chosen)) / 2
+    used = sample.chosen & (whole > 0)
+    if not used.any():
+        return 0.0
+    opening = sample.opening[used]
+    return math.sqrt(float(np.mean((1 - opening) * (whole[used] / opening) ** 2)))
+
+
+def _sum(sample: Sample, factors: Floats, column: int) -> float:
+    documents = np.bincount(sample.document, factors * sample.values[:, column], minlength=len(sample.chosen))
+    return float((documents[sample.chosen] / sample.opening[sample.chosen]).sum())
+
+
+def _part(sample: Sample, factors: Floats, columns: dict[int, float], anywhere: float = ANYWHERE) -> _Part:
+    """Return the variance of a sum of ``columns``, and the weight of one flip more."""
+    combined = np.zeros(sample.values.shape[1])
+    for column, factor in columns.items():
+        combined[column] = factor
+    between, jump = _between(sample, factors, sample.values @ combined)
+    within = believed = 0.0
+    weights = []
+    total = sum(stage.weight for stage in sample.stages)
+    for stage in sample.stages:
+        each, chance = factors[stage.mutants], stage.chances
+        opening = sample.opening[sample.document[stage.mutants]]
+        scaled = (stage.weight / total * each / chance) ** 2 * (1 - chance) / opening
+        within += float(scaled @ (stage.missed @ combined) ** 2)
+        spread = stage.believed * (1 - stage.believed)
+        believed += float(scaled @ spread)
+        left = (1 - chance) / (chance * opening) * (each != 0)
+        weight = stage.weight / total * np.abs(each) / (chance * opening)
+        weights.append((left, np.maximum(spread, RARE), weight))
+    jump = max(jump, _mean_weight(weights, anywhere))
+    # What is believed smooths what a few surprises show, but never makes it smaller.
+    return _Part(0.0, between + max(within, (within + believed) / 2), jump)
+
+
+def _between(sample: Sample, factors: Floats, values: Floats) -> tuple[float, float]:
+    """Return the variance that the choice of originals adds, and the mean weight of a document that flips.
+
+    The variance of a sample of fixed size with unequal probabilities, after Deville (1999).
+    """
+    documents = len(sample.chosen)
+    concerned = np.bincount(sample.document, factors != 0, minlength=documents) > 0
+    sums = np.bincount(sample.document, factors * values, minlength=documents)
+    used = sample.chosen & concerned
+    left = 1 - sample.opening[used]
+    if left.sum() <= TINY:
+        return 0.0, 0.0
+    parts = sums[used] / sample.opening[used]
+    centre = float(left @ parts / left.sum())
+    number = int((left > TINY).sum())
+    variance = float(left @ (parts - centre) ** 2) * (number / (number - 1) if number > 1 else 1.0)
+    above = np.maximum(parts, 0.0)
+    return variance, float(left @ above**2 / max(left @ above, TINY))
+
+
+def _mean_weight(weights: Sequence[tuple[Floats, Floats, Floats]], anywhere: float) -> float:
+    """Return the weight of one flip more: of one where it is expected, and by ``anywhere`` of any."""
+    if not weights:
+        return 0.0
+    left, spread, weight = (np.concatenate(columns) for columns in zip(*weights, strict=True))
+    expected = left * spread
+    likely = float(expected @ weight / max(expected.sum(), TINY**2)) if expected.any() else 0.0
+    of_any = float(left @ weight / left.sum()) if left.any() else 0.0
+    return (1 - anywhere) * likely + anywhere * of_any
