@@ -17,7 +17,7 @@ from tests.commands import called, command, environment
 from tests.servers import Answer, completion, error, serve
 
 TEXTS = "text,label\n" + "\n".join(
-    f'"The British actor was a delight in take {n}, and the old men laughed.",Positive' for n in range(6)
+    f'"The British actor was a delight in take {n}, and the old women laughed.",Positive' for n in range(6)
 )
 Hinter = Callable[..., "subprocess.CompletedProcess[str]"]
 

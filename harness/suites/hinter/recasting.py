@@ -251,11 +251,9 @@ class _Attribute:
             begins = "|".join(map(re.escape, _begins(term)))
             found = re.finditer(rf"(?<![^\W_])(?:{begins})", self._text.text, re.IGNORECASE)
             return any(match.start() not in here for match in found)
-        return any(
-            found.start() not in here
-            for colour in COLOURS & {term}
-            for found in re.finditer(rf"\b{colour}(?:s|st|er|est)?\b", self._text.text, re.IGNORECASE)
-        )
+        others = any(p.term == term and p.head is not None and p.span[0] not in here for p in self._found)
+        forms = rf"\b(?:{'|'.join(COLOURS)})(?:s|st|est)\b"  # the whites
+        return term in COLOURS and (others or re.search(forms, self._text.text, re.IGNORECASE) is not None)
 
     def _doubles(self, exchange: Exchange, of_term: Sequence[Place]) -> bool:
         """Return whether a word would stand there twice: *an Asian American American*."""
