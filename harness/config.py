@@ -106,6 +106,8 @@ class RunConfig(Options):
     @model_validator(mode="after")
     def _explored(self) -> RunConfig:
         if self.budget.adaptive is None:
+            if self.budget.adaptive_for != "rates":
+                raise ValueError("budget.adaptive_for needs budget.adaptive, the number of requests")
             return self
         others = {
             "repeats": self.repeats,
@@ -142,6 +144,7 @@ class RunConfig(Options):
             self.suite: _decisive(self.suite_options),
             "model": {**model, kind: _decisive(self.model_options)},
             "adaptive": self.budget.adaptive,
+            **({} if self.budget.adaptive_for == "rates" else {"adaptive_for": self.budget.adaptive_for}),
         }
 
 

@@ -329,7 +329,9 @@ class ModelSettings(Options):
 class BudgetLimits(Options):
     """``[budget]``: what a run may send and spend before it stops; the same command resumes it.
 
-    ``adaptive`` is the number of requests to spend on some of the cases, from which all are estimated.
+    ``adaptive`` is the number of requests to spend on some of the cases. ``adaptive_for`` says what they are
+    chosen for: "rates" of all cases, which are estimated, or "findings", the most biased originals, from
+    which no rate follows.
     """
 
     max_requests: Positive | None = Field(
@@ -340,6 +342,9 @@ class BudgetLimits(Options):
     )
     adaptive: Annotated[Positive | None, Flag("--budget")] = Field(
         default=None, description="Spend N requests where they find most bias, and estimate the rates of all."
+    )
+    adaptive_for: Annotated[Literal["rates", "findings"], Flag("--budget-for")] = Field(
+        default="rates", description="What --budget is spent for: rates of all cases, or findings alone."
     )
 
 

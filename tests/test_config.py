@@ -98,6 +98,7 @@ def test_what_decides_a_run_and_what_does_not() -> None:
         ("[task_options]\nlabels = ['A', 'a']", "task_options.labels: two labels are the same"),
         ("[task_options]\nlabels = [1, 2]", "task_options.labels.0: .*string"),
         ("[task_options]\nmulti_label = 'perhaps'", "task_options.multi_label"),
+        ("budget.adaptive_for = 'findings'", r"c.toml: budget.adaptive_for needs budget.adaptive"),
         ("confirm = 2\nbudget.adaptive = 9", r"c.toml: budget.adaptive and confirm do not go together$"),
     ],
 )

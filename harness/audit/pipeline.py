@@ -214,9 +214,17 @@ async def _chosen(
     """Return the groups that an adaptive budget chooses, the only choice of cases that depends on answers."""
     from harness.audit.adaptive.exploration import Exploration
 
-    budget = audit.config.budget.adaptive or 0
+    limits = audit.config.budget
     await in_thread(lambda: deque(cases, 0))
-    exploration = Exploration(folder, examiner, audit.suite.judge, budget, audit.config.seed, audit.outcomes)
+    exploration = Exploration(
+        folder,
+        examiner,
+        audit.suite.judge,
+        limits.adaptive or 0,
+        audit.config.seed,
+        audit.outcomes,
+        estimated=limits.adaptive_for == "rates",
+    )
     progress.exploration = exploration
     try:
         await exploration.run()

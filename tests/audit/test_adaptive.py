@@ -94,8 +94,10 @@ def label(flips: bool, margin: float | None = None) -> Outcome:
     return Outcome(frozenset({"Negative" if flips else "Positive"}), margin=known)
 
 
-def explore(cases: Sequence[Case], asked: Asked, budget: int, seed: int = 0) -> Exploration:
-    exploration = Exploration(Kept(cases), asked, oracle.judge, budget, seed)
+def explore(
+    cases: Sequence[Case], asked: Asked, budget: int, seed: int = 0, *, estimated: bool = True
+) -> Exploration:
+    exploration = Exploration(Kept(cases), asked, oracle.judge, budget, seed, estimated=estimated)
     asyncio.run(exploration.run())
     return exploration
 
@@ -215,6 +217,21 @@ def test_a_word_that_flips_is_found_and_used() -> None:
 
     found = flipped(explore(documents(100, TARGETS), Asked(answer), 250), answer)
     assert len(found) >= 60  # by chance: 100 originals and 150 of 800 mutants would find fewer than 20
+
+
+def test_spent_on_findings_a_budget_finds_more_and_gives_no_rate() -> None:
+    """One document in ten flips, under every change but one, and its margin is small."""
+
+    def answer(text: str) -> Outcome:
+        document, _, change = text.partition(":")
+        near = document.endswith("0")
+        return label(near and change != "" and "tall" not in change, 0.2 if near else 5.0)
+
+    cases = documents(200, TARGETS)
+    rates, findings = (explore(cases, Asked(answer), 250, estimated=kind) for kind in (True, False))
+    assert len(flipped(findings, answer)) > len(flipped(rates, answer))
+    assert findings.estimates() is None
+    assert rates.estimates() is not None
 
 
 def test_originals_near_a_tie_come_first() -> None:

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from harness.audit.adaptive import estimating
 from harness.audit.adaptive.candidates import Candidates
-from harness.audit.adaptive.chooser import Finding, Pick
+from harness.audit.adaptive.chooser import Chooser, Finding, Pick
 from harness.audit.adaptive.survey import Survey
 from harness.core import Case, JsonObject, Outcome, Status, Verdict
 from harness.findings.outcomes import Outcomes
@@ -48,7 +48,8 @@ class Exploration:
 
     At most ``budget`` distinct requests are made; ``requests`` counts those so far, ``rounds`` the rounds. An
     original is asked about before any of its mutants, and counts. Only suites that compare mutants with their
-    original (the relation *star*) can be explored. ``outcomes`` are those that groups are compared by.
+    original (the relation *star*) can be explored. ``outcomes`` are those that groups are compared by. The
+    figures of all cases can be ``estimated``, unless the budget is spent on the most promising alone.
     """
 
     def __init__(
@@ -59,6 +60,8 @@ class Exploration:
         budget: int,
         seed: int,
         outcomes: Outcomes | None = None,
+        *,
+        estimated: bool = True,
     ) -> None:
         self._cases = cases
         self._asker = asker
@@ -66,6 +69,7 @@ class Exploration:
         self._budget = budget
         self._seed = seed
         self._outcomes = outcomes if outcomes is not None and _single(outcomes) else None
+        self._estimated = estimated
         self._survey: Survey | None = None
         self._candidates: Candidates | None = None
         self._keys: set[str] = set()
@@ -81,11 +85,12 @@ class Exploration:
     async def run(self) -> None:
         """Spend the budget, or as much of it as there are cases to ask about."""
         candidates = await asyncio.to_thread(Candidates.of, self._cases.read_cases())
-        survey = Survey(candidates, self._seed, self._budget)
-        self._candidates, self._survey = candidates, survey
-        while picks := await asyncio.to_thread(survey.next, self._budget - self.requests):
+        self._survey = Survey(candidates, self._seed, self._budget) if self._estimated else None
+        self._candidates = candidates
+        choice = self._survey or Chooser(candidates, self._seed)
+        while picks := await asyncio.to_thread(choice.next, self._budget - self.requests):
             findings = await self._round(picks)
-            await asyncio.to_thread(survey.learn, findings)
+            await asyncio.to_thread(choice.learn, findings)
             self.rounds += 1
 
     def estimates(self) -> JsonObject | None:
