@@ -55,7 +55,7 @@ WORDS = ("--data", "texts.csv", "--attributes", "gender", "--order", "1", "--par
 
 
 def scores(path: Path, female: float) -> str:
-    draw = random.Random(str(path))
+    draw = random.Random(path.name)  # not the folder, which differs from run to run
     with path.open("w", encoding="utf-8", newline="") as file:
         rows = csv.writer(file)
         rows.writerow(["ID", "Intensity Score", "Affect Dimension"])
