@@ -46,15 +46,8 @@ HEADINGS: Mapping[str, tuple[str, ...]] = {
     TASKS: tuple(f"task_options.{name}" for name in TaskOptions.model_fields),
     "Model": ("model.model_file", "model.api_key_file", "model.concurrency"),
     "Asking and limits": (
-        *(
-            "repeats",
-            "confirm",
-            "budget.adaptive",
-            "budget.adaptive_for",
-            "budget.max_requests",
-            "budget.max_cost",
-            "cache",
-        ),
+        *("repeats", "confirm", "budget.adaptive", "budget.adaptive_for"),
+        *("budget.max_requests", "budget.max_cost", "cache"),
         *("model.answer_tokens", "control.share", "workers", "seed"),
     ),
 }

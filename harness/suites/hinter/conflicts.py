@@ -84,9 +84,9 @@ def _apart(text: PeopleText, index: int, other: int) -> bool:
 
 def left_behind(text: PeopleText, edits: Mapping[Span, str], gender: Gender) -> bool:
     """Return whether a word of ``gender`` stays that may be for one of those who change, or their spouse."""
-    words = (text.reading.lower(i) for i in range(len(text.reading.tokens)))
-    nouns = (i for i in staying(text, edits, gender) if not paradigm(text.reading.lower(i)))
-    return any(word in SPOUSES for word in words) or any(True for _ in nouns)
+    return bool(SPOUSES & text.vocabulary) or any(
+        not paradigm(text.reading.lower(i)) for i in staying(text, edits, gender)
+    )
 
 
 def staying(text: PeopleText, edits: Collection[Span], gender: Gender) -> Iterator[int]:
@@ -137,18 +137,16 @@ def _relative_of(text: PeopleText, mention: Mention) -> bool:
 def met(text: PeopleText, edits: Mapping[Span, str]) -> bool:
     """Return whether *the woman* would become *the man* of whom the text speaks, too."""
     reading = text.reading
-    there = {reading.lower(i) for i in range(len(reading.tokens))}
     for (start, _), target in edits.items():
         index = reading.at(start)
-        if index is not None and target.lower() in PLAIN & there:
+        if index is not None and target.lower() in PLAIN & text.vocabulary:
             return any(reading.lower(c) == "the" for c in reading.children[index])
     return False
 
 
 def _relative(text: PeopleText, target: str) -> bool:
     """Return whether the text already speaks of a relative of the kind of ``target``."""
-    alike = family(target)
-    return any(text.reading.lower(i) in alike for i in range(len(text.reading.tokens)))
+    return bool(family(target) & text.vocabulary)
 
 
 def joined(text: PeopleText, places: Sequence[Place], terms: Collection[str]) -> bool:
@@ -230,13 +228,12 @@ def denied(text: PeopleText, edits: Collection[Span], person: Person, topic: str
 
 def about(text: PeopleText, attribute: str) -> bool:
     """Return whether the text is about ``attribute`` itself: *racism*, say."""
-    words = text.words.about.get(attribute, frozenset())
-    return any(text.reading.lower(i) in words for i in range(len(text.reading.tokens)))
+    return bool(text.words.about.get(attribute, frozenset()) & text.vocabulary)
 
 
 def sexed(text: PeopleText) -> bool:
     """Return whether the text says of somebody what only one sex can have or do."""
-    return any(text.reading.lower(i) in text.words.facts["sex"] for i in range(len(text.reading.tokens)))
+    return bool(text.words.facts["sex"] & text.vocabulary)
 
 
 def at_home(text: PeopleText, demonym: str) -> bool:

@@ -17,7 +17,6 @@ EVERY = frozenset("all any every each no not many most such single only".split()
 TYPES = frozenset("ideal perfect typical stereotypical average".split())  # noqa: SIM905
 ANYBODY = frozenset({"people", "persons", "folks"})
 ARTICLES = frozenset({"a", "an", "one", "another"})
-YOU = frozenset({"you"})
 NOT_REAL = frozenset("if like than n't never unless whether".split())  # noqa: SIM905
 
 
@@ -28,20 +27,18 @@ def general(reading: ParsedText, words: People, head: int) -> bool:
     children = {reading.lower(c) for c in reading.children[head]}
     above = reading.tokens[head].head
     of_all = reading.lower(above) == "of" and reading.lower(reading.tokens[above].head) == "all"
-    if (
-        of_all
-        or children & TYPES
-        or (children & EVERY and not ("the" in children and reading.lower(head) not in ANYBODY))
-    ):
+    certain = "the" in children and reading.lower(head) not in ANYBODY  # all the waiters
+    if of_all or children & TYPES or (children & EVERY and not certain):
         return True
     if reading.tokens[head].tag == "NNS" or words.singular(reading.lower(head)) is not None:
-        return not _some(reading, head, children)
+        return not _some(reading, head)
     return bool(children & ARTICLES) and _supposed(reading, head)
 
 
-def _some(reading: ParsedText, head: int, children: set[str]) -> bool:
+def _some(reading: ParsedText, head: int) -> bool:
     """Return whether a plural noun means certain persons: *the men*, *her sons*, *a group of women*."""
     token = reading.tokens[head]
+    children = {reading.lower(c) for c in reading.children[head]}
     below = [reading.tokens[c] for c in reading.children[head]]
     anybody = reading.lower(head) in ANYBODY
     if any(c.dep == "nummod" for c in below) or children & OWNERS or (children & SPECIFIC and not anybody):
@@ -53,7 +50,7 @@ def _some(reading: ParsedText, head: int, children: set[str]) -> bool:
     if token.dep == "pobj" and reading.lower(above) == "of":
         return reading.lower(reading.tokens[above].head) in OF_SOME
     if token.dep == "conj":
-        return _some(reading, above, {reading.lower(c) for c in reading.children[above]})
+        return _some(reading, above)
     return False
 
 
@@ -67,8 +64,7 @@ def _supposed(reading: ParsedText, head: int) -> bool:
         if reading.tokens[index].tag[:2] == "VB":
             below = reading.children[index]
             words = {reading.lower(c) for c in below}
-            denied = "not" in words and not any(
-                reading.lower(c + 1) == "only" for c in below if reading.lower(c) == "not"
-            )
+            only = any(reading.lower(c) == "not" and reading.lower(c + 1) == "only" for c in below)
+            denied = "not" in words and not only
             return bool(words & NOT_REAL) or denied or any(reading.tokens[c].tag == "MD" for c in below)
     return False

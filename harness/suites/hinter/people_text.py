@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Literal
 
 from harness.core import Span, Substitution
@@ -40,6 +41,11 @@ class PeopleText:
         self.persons = Persons(resolution, words, apart=not self.long_legal)
         self._anything = meaning == "off"
         self._keys: dict[Span, str] = {}
+
+    @cached_property
+    def vocabulary(self) -> frozenset[str]:
+        """The words of the text in lower case."""
+        return frozenset(map(self.reading.lower, range(len(self.reading.tokens))))
 
     @property
     def long_legal(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -106,15 +106,17 @@ class Persons:
             self._doubts.strangers.isdisjoint(numbers)
             and len(self._called(mentions)) <= 1
             and not self._groups(gender)
-            and not any(self._nameless_beside(numbers))
+            and not self._nameless_beside(numbers)
         )
         return Person(f"persons {gender}", tuple(mentions), gender, clear)
 
-    def _nameless_beside(self, numbers: Sequence[int]) -> Iterator[bool]:
-        """Yield whether each other person with a name has no known gender, and so may be one of them."""
-        for n, entity in enumerate(self._entities):
-            if entity.person and n not in numbers and any(m.kind == "name" for m in entity.mentions):
-                yield not entity.genders
+    def _nameless_beside(self, numbers: Sequence[int]) -> bool:
+        """Return whether another person has a name of no known gender, and so may be one of them."""
+        return any(
+            entity.person and not entity.genders and any(m.kind == "name" for m in entity.mentions)
+            for n, entity in enumerate(self._entities)
+            if n not in numbers
+        )
 
     def _everybody(self, gender: Gender) -> Person:
         """Return everybody of ``gender`` as one; a single name of no known gender is a surname, and stays."""

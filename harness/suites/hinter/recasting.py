@@ -231,7 +231,7 @@ class _Attribute:
             return COORDINATION
         tied = (
             conflicts.at_home(text, first.term)
-            or self._of_things(of_term)
+            or self._said_elsewhere(of_term)
             or (conflicts.relative(text, first) and len(of_term) < len(alike))
         )
         if tied and not conflicts.citizen(text, first):
@@ -240,7 +240,7 @@ class _Attribute:
             return CONTRADICTION
         return None
 
-    def _of_things(self, of_term: Sequence[Place]) -> bool:
+    def _said_elsewhere(self, of_term: Sequence[Place]) -> bool:
         """Return whether a word for a nation or a colour is said elsewhere: *a Turk … the Turkish mob*.
 
         Or another form of it of others: *an African woman … Africans*, *a white man … the whites*.
