@@ -200,11 +200,17 @@ class _Attribute:
             self._leave(reason, of_term)
             return
         citizen = conflicts.citizen(self._text, first)
+        denied = False
         for exchange in exchanges:
-            if not (citizen and exchange.target in conflicts.PEOPLES) and not self._doubles(
-                exchange, of_term
-            ):
-                yield from self._by(exchange, person, of_term, first)
+            stateless = citizen and exchange.target in conflicts.PEOPLES
+            if stateless or self._doubles(exchange, of_term):
+                continue
+            variation = self._by(exchange, person, of_term, first)
+            denied |= variation is None
+            if variation is not None:
+                yield variation
+        if denied:
+            self._leave(CONTRADICTION, of_term[:1])
 
     def _forbids(
         self, person: Person, of_term: Sequence[Place], first: Place, exchanges: Sequence[Exchange]
@@ -236,9 +242,9 @@ class _Attribute:
         )
         if tied and not conflicts.citizen(text, first):
             return CONTRADICTION
-        if conflicts.about(text, self._attribute.name) or conflicts.named_for(text, first.term, person):
-            return CONTRADICTION
-        return None
+        name, spans = self._attribute.name, [place.span for place in of_term]
+        told = conflicts.about(text, name) or conflicts.denied(text, spans, person, name)
+        return CONTRADICTION if told or conflicts.named_for(text, first.term, person) else None
 
     def _said_elsewhere(self, of_term: Sequence[Place]) -> bool:
         """Return whether a word for a nation or a colour is said elsewhere: *a Turk … the Turkish mob*.
@@ -262,14 +268,13 @@ class _Attribute:
 
     def _by(
         self, exchange: Exchange, person: Person, of_term: Sequence[Place], first: Place
-    ) -> Iterator[Variation]:
+    ) -> Variation | None:
+        """Return the change by one exchange; None where the text contradicts it."""
         edits = self._inserted(first, exchange) if exchange.operation == "insertion" else None
         words = {place.span: exchange.target for place in ([first] if edits else of_term)}
-        topics = (exchange.target.split()[0].lower(), self._attribute.name)
-        if any(conflicts.denied(self._text, words, person, topic) for topic in topics):
-            self._leave(CONTRADICTION, of_term[:1])
-        else:
-            yield self._text.variation(self._attribute.name, words, exchange, None, edits)
+        if conflicts.denied(self._text, words, person, exchange.target.split()[0].lower()):
+            return None
+        return self._text.variation(self._attribute.name, words, exchange, None, edits)
 
     def _inserted(self, place: Place, exchange: Exchange) -> tuple[Edit, ...] | None:
         """Return the edits that put the new words beside the noun, which stays."""

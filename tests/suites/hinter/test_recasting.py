@@ -159,6 +159,20 @@ def by_sentence(parser: Parser) -> Callable[[str], list[Case]]:
     return lambda text: list(suite.cases(iter([Document("t", text)])))
 
 
+@pytest.mark.parametrize(
+    ("text", "attribute"),
+    [
+        ("The blond British actor left.", "race"),
+        ("The British actor wrote of racism.", "race"),
+        ("The man saw the band and heard each song.", "body"),
+    ],
+)
+def test_each_contradicted_version_is_counted_once(text: str, attribute: str) -> None:
+    made = cases(text, attribute)
+    assert "contradiction" in {case.reason for case in made}
+    assert max(Counter(case.id for case in made).values()) == 1
+
+
 def test_the_invariant_still_decides(by_sentence: Callable[[str], list[Case]]) -> None:
     made = by_sentence("A British man walked in and lost his hat.")
     assert {"pos", None} <= {case.reason for case in made}
