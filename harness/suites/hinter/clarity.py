@@ -266,8 +266,20 @@ class _Clarity:
 
     def _unnamed(self, mention: Mention, number: int) -> bool:
         """Return whether the person of a noun may have a name that is not among the mentions."""
-        return self._named_elsewhere(mention, number) or (
-            not mention.gender and self._may_be_named(mention, number)
+        return (
+            self._named_elsewhere(mention, number)
+            or self._kin(mention, number)
+            or (not mention.gender and self._may_be_named(mention, number))
+        )
+
+    def _kin(self, mention: Mention, number: int) -> bool:
+        """Return whether *the brother*, of nobody in particular, may be somebody whom a name tells."""
+        reading, head = self._reading, mention.head
+        if not family(reading.lower(head)) or not self._definite(head):
+            return False
+        owned = any(reading.lower(c) == "of" for c in reading.children[head])
+        return not owned and any(
+            m.kind == "name" and n != number and m.gender in (None, mention.gender) for m, n in self._mentions
         )
 
     def _may_be_named(self, mention: Mention, number: int) -> bool:
@@ -333,6 +345,9 @@ class _Clarity:
             return True
         if _PLAYED_BY.match(reading.text, token.end, token.end + 80):
             return True
+        above = reading.tokens[token.head]
+        if token.dep == "pobj" and reading.lower(token.head) == "of" and reading.lower(above.head) in ROLES:
+            return True  # in the role of his wife
         if token.dep == "dobj" and reading.lower(token.head) in ROLES:
             return True  # Eva plays the sister
         if token.dep in ("appos", "attr", "conj") and self._other_name(token.head, number):

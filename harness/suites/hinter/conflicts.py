@@ -18,16 +18,10 @@ OTHER: dict[Gender, Gender] = {"male": "female", "female": "male"}
 SPOUSES = frozenset(
     "husband wife husbands wives spouse spouses boyfriend girlfriend fiancé fiancée married marriage".split()  # noqa: SIM905
 )
-CITIZENS = frozenset({"national", "citizen"})
 PEOPLES = frozenset(
     {"African", "Native American", "Arab", "Jewish", "Middle Eastern", "Asian", "European", "Puerto Rican"}
 )
 """Demonyms without a citizenship."""
-LIKE = frozenset({"another", "also", "fellow", "too"})
-RANKS = frozenset(
-    """other another only same elder younger fellow real typical stereotypical average different changed
-    native indigenous primitive foster""".split()  # noqa: SIM905
-)
 ENGLISH_NAMES = frozenset(
     ["American", "British", "English", "Scottish", "Welsh", "Australian", "Canadian", "Jamaican", "African"]
 )
@@ -95,8 +89,16 @@ def staying(text: PeopleText, edits: Collection[Span], gender: Gender) -> Iterat
     titles = vocabulary().titles
     for index, token in enumerate(text.reading.tokens):
         word = text.reading.lower(index)
-        if token.start not in changed and gender in (text.gender_at(index), titles.get(word.rstrip("."))):
+        told = (text.gender_at(index), titles.get(word.rstrip(".")), _compound_gender(word))
+        if token.start not in changed and gender in told:
             yield index
+
+
+def _compound_gender(word: str) -> Gender | None:
+    """Return the gender that the end of a word tells: *catwoman*, *cowgirls*."""
+    if word.endswith(("woman", "women", "girl", "girls", "bride")):
+        return "female"
+    return "male" if word == "everyman" else None
 
 
 def elsewhere(text: PeopleText, edits: Collection[Span], person: Person, gender: Gender) -> bool:
@@ -191,7 +193,8 @@ def contrasted(text: PeopleText, places: Sequence[Place], others: Collection[Pla
     if term.islower() and common:
         return any(other.head is not None for other in common)
     here = {sentence(place) for place in places}
-    return any(other.head is not None and sentence(other) in here for other in unlike)
+    beside = [other for other in unlike if sentence(other) in here]
+    return len(beside) > 2 or any(other.head is not None for other in beside)
 
 
 def _conjuncts(text: PeopleText, index: int) -> Iterator[int]:
@@ -255,40 +258,6 @@ def named_for(text: PeopleText, term: str, person: Person) -> bool:
     """Return whether the person's name may tell the nation ``term``: *Thuy Nguyen, a Vietnamese actress*."""
     named = any(m.kind == "name" and " " in text.text[m.start : m.end] for m in person.mentions)
     return named and term[:1].isupper() and term.split()[0] not in ENGLISH_NAMES
-
-
-def citizen(text: PeopleText, place: Place) -> bool:
-    """Return whether a word tells the citizenship of one person, which may be another wherever they live."""
-    return place.head is not None and text.reading.lower(place.head) in CITIZENS
-
-
-def shared(text: PeopleText, places: Sequence[Place]) -> bool:
-    """Return whether a word is said of one of several: *another Polish national*, *also a Swiss citizen*."""
-    reading = text.reading
-    return any(
-        place.head is not None and LIKE & {reading.lower(c) for c in reading.children[place.head]}
-        for place in places
-    )
-
-
-def ranked(text: PeopleText, place: Place) -> bool:
-    """Return whether a noun is one of several of its kind: *the youngest child*, *a man like you*."""
-    reading = text.reading
-    return place.head is not None and any(
-        reading.lower(c) == "like"
-        or ((reading.lower(c) in RANKS or reading.tokens[c].tag in ("JJR", "JJS")) and c < place.head)
-        for c in reading.children[place.head]
-    )
-
-
-def compounded(text: PeopleText, place: Place) -> bool:
-    """Return whether a noun makes one word with that before it: *foster child*, *casting people*."""
-    reading, head = text.reading, place.head
-    if not head or head - 1 not in reading.children[head]:
-        return False
-    before = reading.tokens[head - 1]
-    joined = before.dep == "compound" or before.tag == "VBG"
-    return joined and not reading.word(head - 1)[:1].isupper()
 
 
 def relative(text: PeopleText, place: Place) -> bool:

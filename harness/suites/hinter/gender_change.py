@@ -9,7 +9,7 @@ from harness.core import Span
 from harness.language.mentions import PARADIGM_GENDER, pronoun_slot
 from harness.language.persons import Gender, Mention
 from harness.language.surface import paradigm, pronoun
-from harness.suites.hinter import conflicts
+from harness.suites.hinter import conflicts, noun_phrase
 from harness.suites.hinter.conflicts import OTHER
 from harness.suites.hinter.generality import general
 from harness.suites.hinter.given_names import counterpart
@@ -58,6 +58,10 @@ class GenderChange:
             general(self._reading, self._text.words, place.head) for place in places if place.head is not None
         ):
             return NOT_A_PERSON
+        if any(noun_phrase.beloved(self._text, place) for place in places):
+            return UNCLEAR
+        if conflicts.about(self._text, "gender"):
+            return CONTRADICTION
         choices: list[str | None] = [*self._choices(person, places, gender)] or [None]
         changes = [self._words(person, places, gender, choice) for choice in choices]
         words = [change for change in changes if change]

@@ -17,6 +17,12 @@ EVERY = frozenset("all any every each no not many most such single only".split()
 TYPES = frozenset("ideal perfect typical stereotypical average".split())  # noqa: SIM905
 ANYBODY = frozenset({"people", "persons", "folks"})
 ARTICLES = frozenset({"a", "an", "one", "another"})
+LIKENESSES = frozenset(
+    """shell shadow ghost wreck bear giant mountain hell beast mess slob brute devil saint husk
+    hulk""".split()  # noqa: SIM905
+)
+INNER = frozenset("mind minds heart soul psyche world idea notion concept theme kind sort type image".split())  # noqa: SIM905
+WISHES = frozenset({"wish", "wishes", "wished", "wishing"})
 NOT_REAL = frozenset("if like than n't never unless whether".split())  # noqa: SIM905
 
 
@@ -28,11 +34,34 @@ def general(reading: ParsedText, words: People, head: int) -> bool:
     above = reading.tokens[head].head
     of_all = reading.lower(above) == "of" and reading.lower(reading.tokens[above].head) == "all"
     certain = "the" in children and reading.lower(head) not in ANYBODY  # all the waiters
-    if of_all or children & TYPES or (children & EVERY and not certain):
+    one = any(reading.lower(c) == "one" for c in reading.children[head])  # not one man
+    if of_all or one or children & TYPES or (children & EVERY and not certain):
         return True
     if reading.tokens[head].tag == "NNS" or words.singular(reading.lower(head)) is not None:
         return not _some(reading, head)
-    return bool(children & ARTICLES) and _supposed(reading, head)
+    if "the" in children and _entitled(reading, head):
+        return True
+    return bool(children & ARTICLES) and (_supposed(reading, head) or _of_anybody(reading, words, head))
+
+
+def _of_anybody(reading: ParsedText, words: People, head: int) -> bool:
+    """Return whether *a man* says what something is like: *a shell of a man*, *the mind of a man*."""
+    above = reading.tokens[head].head
+    if reading.tokens[head].dep != "pobj" or reading.lower(above) != "of":
+        return False
+    noun = reading.tokens[above].head
+    word = reading.lower(noun)
+    likened = any(reading.lower(c) in ("a", "an") for c in reading.children[noun])
+    return word in INNER or (likened and (word in LIKENESSES or words.person(word)))
+
+
+def _entitled(reading: ParsedText, head: int) -> bool:
+    """Return whether a rule speaks of *the child*: *the child has the right*, *the person shall*."""
+    token = reading.tokens[head]
+    if token.dep not in ("nsubj", "nsubjpass"):
+        return False
+    below = {reading.lower(c) for c in reading.children[token.head]}
+    return "shall" in below or (reading.lower(token.head) in ("has", "have") and "right" in below)
 
 
 def _some(reading: ParsedText, head: int) -> bool:
@@ -65,6 +94,10 @@ def _supposed(reading: ParsedText, head: int) -> bool:
             below = reading.children[index]
             words = {reading.lower(c) for c in below}
             only = any(reading.lower(c) == "not" and reading.lower(c + 1) == "only" for c in below)
-            denied = "not" in words and not only
-            return bool(words & NOT_REAL) or denied or any(reading.tokens[c].tag == "MD" for c in below)
+            denied = ("not" in words and not only) or "you" in words
+            wished = reading.lower(reading.tokens[index].head) in WISHES
+            if words & NOT_REAL or denied or wished or any(reading.tokens[c].tag == "MD" for c in below):
+                return True
+            if reading.tokens[index].dep != "xcomp":  # did not seem to be a man
+                return False
     return False

@@ -16,7 +16,7 @@ from harness.core import Span
 from harness.language.entities import Resolution
 from harness.language.people import people
 from harness.language.surface import Edit, article_edit, begins_sentence, carry_case, paradigm
-from harness.suites.hinter import conflicts, places
+from harness.suites.hinter import conflicts, noun_phrase, places
 from harness.suites.hinter.gender_change import GenderChange
 from harness.suites.hinter.generality import general
 from harness.suites.hinter.mutation import Occurrences, Variation
@@ -25,6 +25,8 @@ from harness.suites.hinter.persons import Person
 from harness.suites.hinter.places import CONTRADICTION, COORDINATION, NOT_A_PERSON, UNCLEAR, Left, Place
 from harness.suites.lexicon import Attribute, Exchange, Lexicon
 
+SENSES = frozenset({"blind", "deaf"})
+PAINTED = {"black": "black", "white": "white", "Caucasian": "white"}
 COLOURS = frozenset({"black", "white"})
 STEM = 5  # letters of a demonym that its other forms share: African, Africans
 SPELLINGS = (
@@ -199,11 +201,9 @@ class _Attribute:
         if reason:
             self._leave(reason, of_term)
             return
-        citizen = conflicts.citizen(self._text, first)
         denied = False
         for exchange in exchanges:
-            stateless = citizen and exchange.target in conflicts.PEOPLES
-            if stateless or self._doubles(exchange, of_term):
+            if self._unfit(exchange, of_term, first):
                 continue
             variation = self._by(exchange, person, of_term, first)
             denied |= variation is None
@@ -211,6 +211,15 @@ class _Attribute:
                 yield variation
         if denied:
             self._leave(CONTRADICTION, of_term[:1])
+
+    def _unfit(self, exchange: Exchange, of_term: Sequence[Place], first: Place) -> bool:
+        """Return whether the word of an exchange does not fit the phrase, or a word of the text."""
+        text, target = self._text, exchange.target
+        stateless = target in conflicts.PEOPLES and noun_phrase.citizen(text, first)
+        told = target.split()[0] in SENSES and noun_phrase.of_writer(text, first)
+        opposed = PAINTED.get(target, "") in text.vocabulary
+        torn = target.startswith(f"{exchange.source} ") and noun_phrase.followed_by_of(text, first)
+        return stateless or told or opposed or torn or self._doubles(exchange, of_term)
 
     def _forbids(
         self, person: Person, of_term: Sequence[Place], first: Place, exchanges: Sequence[Exchange]
@@ -220,7 +229,7 @@ class _Attribute:
         if conflicts.joined(text, of_term, {term.lower() for term in self._attribute.exchanges}):
             return COORDINATION
         alike = [place for place in self._found if place.term == first.term]
-        if conflicts.shared(text, alike) or (
+        if noun_phrase.shared(text, alike) or (
             first.term.lower() in conflicts.AGES and len(alike) > len(of_term)
         ):
             return UNCLEAR
@@ -228,19 +237,25 @@ class _Attribute:
         inserted = any(exchange.operation == "insertion" for exchange in exchanges)
         if inserted and first.head is not None and general(text.reading, text.words, first.head):
             return NOT_A_PERSON
-        if inserted and (group or conflicts.ranked(text, first) or conflicts.compounded(text, first)):
+        if inserted and (group or noun_phrase.incomplete(text, first)):
             return UNCLEAR
+        replaced = any(map(_replaces, exchanges))
+        if replaced and self._attribute.name == "race" and noun_phrase.nation(text, first):
+            return UNCLEAR
+        if replaced and (noun_phrase.graded(text, first) or noun_phrase.addressed(text, first)):
+            return NOT_A_PERSON
         forms = {exchange.form for exchange in exchanges}
         if "name" in forms:
             return None if person.clear else UNCLEAR
-        if "adjective" in forms and conflicts.contrasted(text, of_term, self._found):
+        described = "adjective" in forms or first.term[:1].isupper()
+        if described and conflicts.contrasted(text, of_term, self._found):
             return COORDINATION
         tied = (
             conflicts.at_home(text, first.term)
             or self._said_elsewhere(of_term)
             or (conflicts.relative(text, first) and len(of_term) < len(alike))
         )
-        if tied and not conflicts.citizen(text, first):
+        if tied and not noun_phrase.citizen(text, first):
             return CONTRADICTION
         name, spans = self._attribute.name, [place.span for place in of_term]
         told = conflicts.about(text, name) or conflicts.denied(text, spans, person, name)
