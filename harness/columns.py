@@ -135,6 +135,10 @@ FLIPS: Mapping[str, Column] = {
     "other_text": Column("text", "The text of the case compared with."),
     "text": Column("text", "The text of the case."),
 }
+JUDGED: Mapping[str, Column] = {
+    "case": Column("text", "The id of a mutant that a model did not find right."),
+    "reason": Column("text", "`judged-wrong`, or `not-judged` where no reply of the model could be read."),
+}
 COLUMNS: Mapping[str, Mapping[str, Column]] = {
     "cases": CASES,
     "answers": ANSWERS,
@@ -143,6 +147,7 @@ COLUMNS: Mapping[str, Mapping[str, Column]] = {
     "controls": VERDICTS,
     "noise": NOISE,
     "flips": FLIPS,
+    "judged": JUDGED,
 }
 
 

@@ -13,6 +13,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 COMPLETE = "complete"
+JUDGED = "judged.parquet"
+"""The mutants that a model found wrong, or did not judge: they count as discarded."""
 DERIVED = ("answers", "verdicts", "discarded", "controls", "noise")
 """``discarded`` has the verdicts on discarded mutants, if these were asked about, too; ``controls`` those on
 control mutants, which earlier versions did not make."""
@@ -33,7 +36,7 @@ ADDED = ("controls",)
 PRODUCTS = (
     *("identity.json", "run.toml", "run.log", "summary.json", "report.html", "junit.xml", "batch.json"),
     *("templates.parquet", "fluency.json", "fluency.parquet", "coverage.json", "coverage.html"),
-    *("explanations.json", "review.json", "flips.parquet"),
+    *("explanations.json", "review.json", "flips.parquet", JUDGED, "judged.json"),
 )
 """The files of a run folder beside its tables."""
 
@@ -175,8 +178,17 @@ class RunFolder:
         marks.write_number(self.cases / COMPLETE, len(list(self.cases.glob("part-*.whole"))))
 
     def read_cases(self) -> Iterator[Case]:
-        """Yield the cases on disk, in order."""
+        """Yield the cases on disk, in order; those that a model judged wrong are discarded."""
+        return self._judged(self.made_cases())
+
+    def made_cases(self) -> Iterator[Case]:
+        """Yield the cases on disk as they were made, whatever a model judged."""
         return tables.read_cases(sorted(self.cases.glob("part-*.parquet")))
+
+    def _judged(self, cases: Iterable[Case]) -> Iterator[Case]:
+        file = self.path / JUDGED
+        wrong = dict(tables.read(file).iter_rows()) if file.exists() else {}
+        return (replace(c, reason=wrong[c.id]) if c.valid and c.id in wrong else c for c in cases)
 
     def has_chunk(self, number: int) -> bool:
         """Return whether the chunk ``number`` of the cases is on disk, complete."""
@@ -184,7 +196,7 @@ class RunFolder:
 
     def read_chunk(self, number: int) -> Iterator[Case]:
         """Yield the cases of one chunk."""
-        return tables.read_cases(self.chunk_files(number))
+        return self._judged(tables.read_cases(self.chunk_files(number)))
 
     def chunk_files(self, number: int) -> list[Path]:
         """Return the files of one chunk, in order."""
@@ -227,7 +239,18 @@ class RunFolder:
             start = ends[number - 1] if number else 0
             part = tables.read(paths[number])[[row - start for row in places]]
             by_row |= zip(places, map(tables.case_of, part.iter_rows(named=True)), strict=True)
-        return [by_row[row] for row in rows]
+        return list(self._judged(by_row[row] for row in rows))
+
+    def _scan_judged(self, cases: pl.LazyFrame) -> pl.LazyFrame:
+        import polars as pl
+
+        file = self.path / JUDGED
+        if not file.exists():
+            return cases
+        wrong = tables.scan([file]).rename({"case": "id", "reason": "judged"})
+        joined = cases.join(wrong, on="id", how="left", maintain_order="left")
+        reason = pl.coalesce("reason", "judged")
+        return joined.with_columns(valid=reason.is_null(), reason=reason).drop("judged")
 
     def parts(self, name: str) -> tables.Parts:
         """Return a writer of one of the tables ``DERIVED`` from cases and replies."""
@@ -262,7 +285,7 @@ class RunFolder:
         """
         if name == "cases":
             paths = sorted(self.cases.glob("*.parquet"))
-            return tables.scan(paths) if paths else tables.frame("cases").lazy()
+            return self._scan_judged(tables.scan(paths)) if paths else tables.frame("cases").lazy()
         file = self.path / f"{name}.parquet"
         if name in ADDED and not file.exists():
             return tables.frame(name).lazy()

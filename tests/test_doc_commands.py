@@ -36,7 +36,7 @@ FILES: Mapping[str, str] = {
     + "".join(f"{text},{LABELLED[n % 3]}\n" for n, text in enumerate(SENTENCES)),
     "my_module.py": "def my_function(text):\n    return 'Negative' if 'she' in text else 'Positive'\n",
 }
-LABELS = ("Positive", "Spam", "Billing", "low")
+LABELS = ("Positive", "Spam", "Billing", "right", "low")
 """What the server answers: the first of these that the question names, else a number."""
 
 NOT_HERE: Mapping[str, str] = {

@@ -32,7 +32,7 @@ from harness.interruption import in_thread
 from harness.models import tokens
 from harness.plugins import Nouns
 from harness.progress import Progress, unwatched
-from harness.report import figures, html, junit
+from harness.report import figures, html, judging, junit
 from harness.report import summary as summaries
 from harness.report.summary import Cases, Summary
 
@@ -322,7 +322,7 @@ def _conclude(audit: Audit, folder: RunFolder, progress: RunState, status: Endin
             shortened=audit.too_long,
             labels=0 if audit.task.rates else len(audit.task.labels),
             left_out=audit.left_out,
-            notes=audit.notes,
+            notes=(*audit.notes, *judging.notes(folder.path)),
             nouns=audit.suite.nouns,
             settings={**audit.suite.settings, **_adaptive(progress.exploration, config)},
             repeats=config.repeats,

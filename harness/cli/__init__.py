@@ -22,6 +22,7 @@ COMMANDS = {
     "explain": "Explain which words make the answers of a run change.",
     "compare": "Compare two or more runs, or score files, side by side.",
     "fluency": "Measure how fluent the originals and mutants of a run are.",
+    "judge": "Have a model read the mutants of a run, and leave out wrong ones.",
     "coverage": "Measure how many neurons of a classifier a run reaches.",
     "review": "Export texts of a run for human annotators; import their ratings.",
     "tasks": "List tasks; with NAME, show its prompt as it is sent.",

@@ -26,6 +26,8 @@ REASON_WORDS = {
     "person-unclear": "of words for a person who is not clear",
     "coordination": "of words coordinated with their counterpart",
     "contradiction": "that the text contradicts",
+    "judged-wrong": "that a model found wrong",
+    "not-judged": "that a model did not judge",
     "sentences": "with a different number of sentences",
     "pos": "with different parts of speech",
     "dependency": "with a different grammatical structure",
@@ -165,9 +167,9 @@ def warnings(summary: Summary) -> list[str]:
 
 
 def remarks(summary: Summary) -> list[str]:
-    """Return what else the figures show: hidden cases, what several attributes uncover, estimates."""
+    """Return what else the figures show: hidden cases, what several attributes uncover, notes on texts."""
     others = (hidden(summary), orders.sentence(summary), *estimates(summary), discarded(summary))
-    return [line for line in others if line]
+    return [line for line in (*others, *map(visible, summary.documents.notes)) if line]
 
 
 def failures(summary: Summary) -> str:

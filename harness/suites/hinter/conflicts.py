@@ -95,10 +95,11 @@ def staying(text: PeopleText, edits: Collection[Span], gender: Gender) -> Iterat
 
 
 def _compound_gender(word: str) -> Gender | None:
-    """Return the gender that the end of a word tells: *catwoman*, *cowgirls*."""
+    """Return the gender that the end of a word tells: *catwoman*, *cowgirls*, *Irishman*."""
     if word.endswith(("woman", "women", "girl", "girls", "bride")):
         return "female"
-    return "male" if word == "everyman" else None
+    men = ("shman", "shmen", "chman", "chmen", "tsman", "tsmen")  # Irishman, Frenchman, Scotsman
+    return "male" if word == "everyman" or word.endswith(men) else None
 
 
 def elsewhere(text: PeopleText, edits: Collection[Span], person: Person, gender: Gender) -> bool:

@@ -15,6 +15,7 @@ OWNERS = frozenset("his her their its my".split())  # noqa: SIM905
 OF_SOME = frozenset("group groups pair couple mob gang bunch trio crowd team band handful".split())  # noqa: SIM905
 EVERY = frozenset("all any every each no not many most such single only".split())  # noqa: SIM905
 TYPES = frozenset("ideal perfect typical stereotypical average".split())  # noqa: SIM905
+GOOD = frozenset("good better bad decent genuine nice real whole".split())  # noqa: SIM905
 ANYBODY = frozenset({"people", "persons", "folks"})
 ARTICLES = frozenset({"a", "an", "one", "another"})
 LIKENESSES = frozenset(
@@ -35,7 +36,8 @@ def general(reading: ParsedText, words: People, head: int) -> bool:
     of_all = reading.lower(above) == "of" and reading.lower(reading.tokens[above].head) == "all"
     certain = "the" in children and reading.lower(head) not in ANYBODY  # all the waiters
     one = any(reading.lower(c) == "one" for c in reading.children[head])  # not one man
-    if of_all or one or children & TYPES or (children & EVERY and not certain):
+    good = reading.lower(head) == "person" and children & GOOD  # being a good person
+    if of_all or one or good or children & TYPES or (children & EVERY and not certain):
         return True
     if reading.tokens[head].tag == "NNS" or words.singular(reading.lower(head)) is not None:
         return not _some(reading, head)
