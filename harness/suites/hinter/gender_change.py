@@ -54,13 +54,13 @@ class GenderChange:
         generic = person.single and person.gender is None and self._text.persons.anybody
         if gender is None or generic or not person.clear or self._resumes(person, places):
             return UNCLEAR
-        if any(
+        if not self._text.lenient and any(
             general(self._reading, self._text.words, place.head) for place in places if place.head is not None
         ):
             return NOT_A_PERSON
         if any(noun_phrase.beloved(self._text, place) for place in places):
             return UNCLEAR
-        if conflicts.about(self._text, "gender"):
+        if conflicts.about(self._text, "gender") and not self._text.lenient:
             return CONTRADICTION
         choices: list[str | None] = [*self._choices(person, places, gender)] or [None]
         changes = [self._words(person, places, gender, choice) for choice in choices]
@@ -82,6 +82,8 @@ class GenderChange:
         """Return whether words for the person may stay as they are."""
         if person.everybody:
             return conflicts.left_behind(self._text, words, gender)
+        if self._text.lenient:
+            return False
         return conflicts.met(self._text, words) or conflicts.elsewhere(self._text, words, person, gender)
 
     def _resumes(self, person: Person, places: Sequence[Place]) -> bool:

@@ -20,18 +20,24 @@ from harness.suites.hinter.persons import Persons
 from harness.suites.hinter.places import Place
 from harness.suites.lexicon import Attribute, Exchange, Form
 
+MeaningOf = Literal["person", "likely", "off"]
+"""Where a word changes: where it describes a person, where it likely does, or anywhere."""
 MODIFYING: frozenset[Form | None] = frozenset({None, "adjective", "pronoun", "title", "name"})
 
 
 class PeopleText:
-    """A resolved text, with the decisions on its words; ``meaning`` off: any word may be changed."""
+    """A resolved text, with the decisions on its words.
+
+    ``meaning`` off: any word may be changed; likely: also where the text may say more of the person, or of
+    the attribute (``lenient``).
+    """
 
     def __init__(
         self,
         resolution: Resolution,
         words: People,
         demonyms: frozenset[str],
-        meaning: Literal["person", "off"] = "person",
+        meaning: MeaningOf = "person",
     ) -> None:
         self.reading: ParsedText = resolution.reading
         self.text = resolution.reading.text
@@ -39,6 +45,7 @@ class PeopleText:
         mentions = [m for entity in resolution.entities if entity.person for m in entity.mentions]
         self.meaning = Meaning.of(self.reading, mentions, words, demonyms)
         self.persons = Persons(resolution, words, apart=not self.long_legal)
+        self.lenient = meaning == "likely"
         self._anything = meaning == "off"
         self._keys: dict[Span, str] = {}
 

@@ -55,8 +55,10 @@ class HinterOptions(Options):
         default="person",
         description="What changes together: all words for one person, or one word pair wherever it occurs.",
     )
-    meaning: Literal["person", "off"] = Field(
-        default="person", description="Change a word only where it describes a person; off: anywhere."
+    meaning: Literal["person", "likely", "off"] = Field(
+        default="person",
+        description="Change a word only where it describes a person; likely: also where the text may say"
+        " otherwise, for hinter judge to decide; off: anywhere.",
     )
     like_the_paper: bool = Field(default=False, description="As published: --consistency word --meaning off.")
     include_discarded: Annotated[bool, Flag("--include-discarded/--valid-only")] = Field(

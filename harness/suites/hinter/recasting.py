@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 from harness.core import Span
 from harness.language.entities import Resolution
@@ -20,7 +19,7 @@ from harness.suites.hinter import conflicts, noun_phrase, places
 from harness.suites.hinter.gender_change import GenderChange
 from harness.suites.hinter.generality import general
 from harness.suites.hinter.mutation import Occurrences, Variation
-from harness.suites.hinter.people_text import PeopleText
+from harness.suites.hinter.people_text import MeaningOf, PeopleText
 from harness.suites.hinter.persons import Person
 from harness.suites.hinter.places import CONTRADICTION, COORDINATION, NOT_A_PERSON, UNCLEAR, Left, Place
 from harness.suites.lexicon import Attribute, Exchange, Lexicon
@@ -63,7 +62,7 @@ class Recaster:
         words = (e.source for e in exchanges if e.form not in ("name", "title"))
         self._demonyms = frozenset(part for word in words for part in word.split() if part[:1].isupper())
 
-    def text(self, resolution: Resolution, meaning: Literal["person", "off"] = "person") -> RecastText:
+    def text(self, resolution: Resolution, meaning: MeaningOf = "person") -> RecastText:
         """Prepare a resolved text; with ``meaning`` off, words that describe nobody change, too."""
         return RecastText(self._lexicon, PeopleText(resolution, people(), self._demonyms, meaning))
 
@@ -235,7 +234,7 @@ class _Attribute:
             return UNCLEAR
         group = not person.single and first.head is not None and text.persons.anaphoric(first.head)
         inserted = any(exchange.operation == "insertion" for exchange in exchanges)
-        if inserted and first.head is not None and general(text.reading, text.words, first.head):
+        if inserted and self._general(first):
             return NOT_A_PERSON
         if inserted and (group or noun_phrase.incomplete(text, first)):
             return UNCLEAR
@@ -252,14 +251,21 @@ class _Attribute:
             return COORDINATION
         tied = (
             conflicts.at_home(text, first.term)
-            or self._said_elsewhere(of_term)
+            or (not text.lenient and self._said_elsewhere(of_term))
             or (conflicts.relative(text, first) and len(of_term) < len(alike))
         )
         if tied and not noun_phrase.citizen(text, first):
             return CONTRADICTION
         name, spans = self._attribute.name, [place.span for place in of_term]
-        told = conflicts.about(text, name) or conflicts.denied(text, spans, person, name)
-        return CONTRADICTION if told or conflicts.named_for(text, first.term, person) else None
+        if conflicts.denied(text, spans, person, name):
+            return CONTRADICTION
+        told = conflicts.about(text, name) or conflicts.named_for(text, first.term, person)
+        return CONTRADICTION if told and not text.lenient else None
+
+    def _general(self, place: Place) -> bool:
+        """Return whether a noun is of nobody in particular; never where a reader will decide."""
+        text = self._text
+        return place.head is not None and not text.lenient and general(text.reading, text.words, place.head)
 
     def _said_elsewhere(self, of_term: Sequence[Place]) -> bool:
         """Return whether a word for a nation or a colour is said elsewhere: *a Turk … the Turkish mob*.

@@ -49,6 +49,7 @@ from harness.suites.hinter.mutation import (
     unique,
     variations,
 )
+from harness.suites.hinter.people_text import MeaningOf
 from harness.suites.hinter.places import REASONS, Left
 from harness.suites.hinter.recasting import Recaster
 from harness.suites.hinter.tag_comparison import DEPENDENCY, POS
@@ -68,7 +69,6 @@ _Left = tuple[Variation, str]
 
 Invariant = Literal["strict", "agreed", "pos", "none"]
 Consistency = Literal["person", "word"]
-MeaningOf = Literal["person", "off"]
 
 
 @dataclass(frozen=True)

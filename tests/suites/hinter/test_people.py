@@ -18,6 +18,7 @@ import pytest
 from harness.core import Case, Document, Span, Substitution
 from harness.suites import lexicon
 from harness.suites.hinter import persons
+from harness.suites.hinter.people_text import MeaningOf
 from harness.suites.hinter.suite import Hinter
 
 TABLE = Path(__file__).with_name("people.tsv")
@@ -34,8 +35,8 @@ LEAST_SHARE = 0.94
 """The share of rows that must hold."""
 LEXICON = lexicon.load()
 
-Versions = Callable[[str, str], Sequence[Case]]
-"""The valid atomic mutants of a text by the dictionary of an attribute."""
+Versions = Callable[..., Sequence[Case]]
+"""The valid atomic mutants of a text by the dictionary of an attribute, and a ``meaning``."""
 
 
 @dataclass(frozen=True)
@@ -118,8 +119,9 @@ def versions() -> Versions:
     resolver = persons.resolver()
 
     @cache
-    def valid_atomic(text: str, attribute: str) -> Sequence[Case]:
-        suite = Hinter(LEXICON.select([attribute]), parser=None, order=1, resolver=resolver)
+    def valid_atomic(text: str, attribute: str, meaning: MeaningOf = "person") -> Sequence[Case]:
+        dictionary = LEXICON.select([attribute])
+        suite = Hinter(dictionary, parser=None, order=1, resolver=resolver, meaning=meaning)
         cases = suite.cases(iter([Document(id="t", text=text)]))
         return [case for case in cases if case.role == "atomic" and case.reason is None]
 
@@ -222,6 +224,20 @@ def test_the_dictionary_has_the_words_in_brackets(row: Row) -> None:
 @pytest.mark.parametrize("row", TO_HOLD)
 def test_a_row_holds(versions: Versions, row: Row) -> None:
     assert fault(row, versions(row.text, row.attribute)) is None
+
+
+@each_row
+def test_whatever_is_made_by_default_is_made_where_a_reader_decides(versions: Versions, row: Row) -> None:
+    usual, likely = (
+        {case.text for case in versions(row.text, row.attribute, meaning)} for meaning in ("person", "likely")
+    )
+    assert usual <= likely
+
+
+def test_more_is_made_where_a_reader_decides(versions: Versions) -> None:
+    text, attribute = "After the trial he was a mere shell of a man.", "body"
+    assert not versions(text, attribute)
+    assert versions(text, attribute, "likely")
 
 
 def test_how_many_rows_hold(versions: Versions) -> None:
