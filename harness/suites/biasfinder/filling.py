@@ -52,7 +52,7 @@ def _value(template: Template, index: int, person: Person, nouns: GenderNouns) -
     if kind == "det":
         return ""
     if kind == "occupation":
-        return dress((original or "").lower(), _needed(person.occupation, "occupation"))
+        return dress(_uncapped(original or ""), _needed(person.occupation, "occupation"))
     if kind == "name" or kind in COUNTRY_KINDS:
         if kind in COUNTRY_KINDS and person.gender not in (None, kind):
             raise ValueError(f"<{kind}> cannot take the name of a {person.gender} person")
@@ -67,6 +67,11 @@ def _value(template: Template, index: int, person: Person, nouns: GenderNouns) -
         noun = nouns.counterpart(original or "", gender) or nouns.first(gender, number)
         return dress((original or "").lower(), noun)
     return dress((original or "").lower(), PRONOUNS[gender][kind])
+
+
+def _uncapped(occupation: str) -> str:
+    """Return an occupation as a dictionary writes it: *German* of *German scientist* keeps its capital."""
+    return occupation if occupation.split(" ")[-1].islower() else occupation.lower()
 
 
 def _needed(value: str | None, what: str) -> str:

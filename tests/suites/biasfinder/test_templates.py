@@ -161,6 +161,13 @@ def test_an_occupation_brings_its_article() -> None:
     assert filling.mutant(found, Person(occupation="CEO"), NOUNS) == "A CEO explains the trick."
 
 
+def test_an_occupation_takes_no_capital_from_a_nation_before_it() -> None:
+    found = template("The film is about a German scientist, who left.", "occupation")
+    assert Placeholder("occupation", "German scientist") in found.placeholders
+    filled = filling.mutant(found, Person(occupation="editor"), NOUNS)
+    assert filled == "The film is about an editor, who left."
+
+
 def test_gender_and_occupation_are_filled_together() -> None:
     found = template("Karl is an honest accountant, and he works hard.", "gender+occupation")
     assert filling.mutant(found, WOMAN, NOUNS) == "Julia is an editor, and she works hard."
