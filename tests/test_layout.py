@@ -45,7 +45,7 @@ FLOORS = (
         "language.trees",
     ),
     ("dialect", "language.differences", "language.entities", "language.people", "language.person_names"),
-    ("language.mentions", "model"),
+    ("language.generality", "language.mentions", "model"),
     ("language.antecedents",),
     # The door of suites and models.
     ("plugins",),

@@ -27,30 +27,38 @@ def command() -> None:
 @click.option(
     "--seed", type=int, default=0, show_default=True, help="Seed for the choice and order of the cases."
 )
+@click.option("--mutants", is_flag=True, help="Ask whether mutants are right, their changes marked.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write the sheet to this file [RUN/review.csv].")
-def export(run: Path, sample: int, seed: int, out: Path | None) -> None:
+def export(run: Path, sample: int, seed: int, mutants: bool, out: Path | None) -> None:
     """Write a sheet with texts of the run in folder RUN for annotators, who fill in a copy each.
 
     In each row they enter a label, the relevance (1 to 5: is the text about what it should be?) and the
-    fluency (1 to 5).
+    fluency (1 to 5). With --mutants they enter whether a change is right, yes or no.
     """
     from harness import config, files, registry
     from harness.errors import RunError
     from harness.folder import RunFolder
+    from harness.studies.review import sample as samples
     from harness.studies.review import sheet
-    from harness.studies.review.sample import by_kind, pairs
 
     folder = RunFolder.with_cases(run)
     target = out or run / "review.csv"
     if target.exists():
         raise RunError(f"{target} already exists and may be filled in: use another --out")
-    chosen = pairs(folder.read_cases(), sample, seed) or by_kind(folder.read_cases(), sample, seed)
-    settings = config.load(run / "run.toml")
-    subject = registry.suite_plugin(settings.suite).subject(settings.suite_options)
-    text = sheet.write(chosen, subject, seed)
+    cases = folder.read_cases
+    if mutants:
+        marked = samples.mutants(cases(), sample, seed)
+        count, text = len(marked), sheet.write_mutants(marked, seed)
+    else:
+        chosen = samples.pairs(cases(), sample, seed) or samples.by_kind(cases(), sample, seed)
+        settings = config.load(run / "run.toml")
+        subject = registry.suite_plugin(settings.suite).subject(settings.suite_options)
+        count, text = len(chosen), sheet.write(chosen, subject, seed)
+    if not count:
+        raise RunError(f"{run} has no mutant of an original to review")
     with RunFolder(target.parent).extended():
         files.write(target, text.encode(sheet.ENCODING))
-    say(f"{len(chosen):,} texts in {target}")
+    say(f"{count:,} texts in {target}")
 
 
 @command.command("import")

@@ -15,7 +15,7 @@ SCHEMA = 1
 
 
 class Consistency(Block):
-    """The share of ``n`` ratings whose label is the expected one, with its 95 % interval."""
+    """The share of ``n`` ratings with the expected label, or *yes*, with its 95 % interval."""
 
     n: int
     consistent: int
@@ -29,6 +29,7 @@ class Kind(Block):
     kind: str
     cases: int
     ratings: int
+    right: Consistency
     label_consistency: Consistency
     relevancy: Mean
     fluency: Mean
@@ -81,11 +82,12 @@ class Review(Block):
 
 def lines(review: Review) -> Iterator[str]:
     """Yield the lines of the table and of the agreement."""
-    yield f"{'':<24}{'cases':>6}{'ratings':>9}  {'label consistent':<28}{'relevancy':<26}fluency"
-    for row in review.kinds:
-        label = _figure(row.label_consistency.rate, row.label_consistency.ci95)
-        relevancy, fluency = (_figure(mean.mean, mean.ci95) for mean in (row.relevancy, row.fluency))
-        yield f"{row.kind:<24}{row.cases:>6}{row.ratings:>9}  {label:<28}{relevancy:<26}{fluency}"
+    if any(row.right.n for row in review.kinds):
+        yield f"{'':<24}{'cases':>6}{'ratings':>9}  right"
+        for row in review.kinds:
+            yield f"{row.kind:<24}{row.cases:>6}{row.ratings:>9}  {_figure(row.right.rate, row.right.ci95)}"
+    else:
+        yield from _rated(review)
     for column, agreement in review.agreement.items():
         for pair in agreement.cohen:
             who = " and ".join(pair.annotators)
@@ -94,6 +96,14 @@ def lines(review: Review) -> Iterator[str]:
         if agreement.fleiss:
             kappa = _figure(agreement.fleiss.kappa, agreement.fleiss.ci95)
             yield f"{column}: Fleiss' kappa of all: {kappa}, {agreement.fleiss.items} cases"
+
+
+def _rated(review: Review) -> Iterator[str]:
+    yield f"{'':<24}{'cases':>6}{'ratings':>9}  {'label consistent':<28}{'relevancy':<26}fluency"
+    for row in review.kinds:
+        label = _figure(row.label_consistency.rate, row.label_consistency.ci95)
+        relevancy, fluency = (_figure(mean.mean, mean.ci95) for mean in (row.relevancy, row.fluency))
+        yield f"{row.kind:<24}{row.cases:>6}{row.ratings:>9}  {label:<28}{relevancy:<26}{fluency}"
 
 
 def _figure(value: float | None, between: Interval | None) -> str:

@@ -20,6 +20,7 @@ from harness.errors import DocumentError
 from harness.report.review import Agreement, Kappa
 from harness.studies.review import agreement, figures, sheet
 from harness.studies.review.sample import by_kind, pairs
+from harness.studies.review.sample import mutants as drawn_mutants
 from harness.studies.review.sheet import Rating
 
 LABELS = ["Negative", "Neutral", "Positive"]
@@ -56,13 +57,63 @@ def read(file: Path, *names: str, several: bool = False) -> list[Rating]:
     return sheet.read(file, {sheet.opaque(name): name for name in names}, LABELS, several)
 
 
+def mutant(name: str, text: str, role: Role = "atomic", reason: str | None = None) -> Case:
+    return Case(id=name, group=name[0], document=name[0], role=role, text=text, reason=reason)
+
+
+MUTANTS = [
+    mutant("a0", "A man sat.", "original"),
+    mutant("a1", "A deaf man sat."),
+    mutant("a2", "A blind man sat."),
+    mutant("a3", "A blind woman sat.", "intersectional"),
+    mutant("a4", "A man man sat.", reason="pos"),
+    mutant("b0", "He ran.", "original"),
+    mutant("b1", "She ran."),
+]
+
+
+def sample_of(cases: Sequence[Case], most: int) -> list[tuple[Case, str]]:
+    return drawn_mutants(cases, most, seed=0)
+
+
+def test_the_sheet_of_mutants_marks_their_changes() -> None:
+    drawn = sample_of(MUTANTS, 2)
+    assert len(drawn) == 3
+    assert {case.group for case, _ in drawn if case.role == "atomic"} == {"a", "b"}
+    sheet_rows = rows(sheet.write_mutants(drawn, 0))
+    assert list(sheet_rows[0]) == ["id", "text", "right", "remarks"]
+    assert "[[He>>She]] ran." in {row["text"] for row in sheet_rows}
+    assert {case.id for case, _ in sample_of(MUTANTS, 9)} == {"a1", "a2", "a3", "b1"}
+
+
+def test_whether_mutants_are_right_is_counted_by_kind(tmp_path: Path) -> None:
+    cases = {case.id: case for case in MUTANTS}
+    ratings = []
+    for name, said in {"ann": ("yes", "no", "yes"), "bob": ("Yes", "no", "")}.items():
+        lines = [f"{sheet.opaque(key)},x,{word}," for key, word in zip(("a1", "a3", "b1"), said, strict=True)]
+        file = tmp_path / f"{name}.csv"
+        file.write_text("\n".join(["id,text,right,remarks", *lines]), encoding="utf-8")
+        ratings += sheet.read(file, {sheet.opaque(key): key for key in cases}, [], False)
+    review = figures.summary(ratings, cases, False)
+    found = {row.kind: (row.right.consistent, row.right.n) for row in review.kinds}
+    assert found == {"valid": (3, 5)}
+    assert review.agreement["right"].cohen[0].kappa == 1.0
+
+
+def test_right_is_yes_or_no(tmp_path: Path) -> None:
+    file = tmp_path / "ann.csv"
+    file.write_text(f"id,text,right,remarks\n{sheet.opaque('a1')},x,maybe,\n", encoding="utf-8")
+    with pytest.raises(DocumentError, match="row 1: right must be yes or no, not 'maybe'"):
+        sheet.read(file, {sheet.opaque("a1"): "a1"}, [], False)
+
+
 def test_the_sheet_gives_nothing_away() -> None:
     cases = [case("LC2/a#0"), case("LC2/a#b", "expansion"), case("LC2/a#c", "expansion", reason="pos")]
     written = sheet.write(cases, lambda one: f"about {one.traits['capability']}", 0)
     found = rows(written)
     assert list(found[0]) == list(sheet.COLUMNS)
     assert {row["about"] for row in found} == {"about LC2"}
-    assert all(not row[column] for row in found for column in (*sheet.TO_FILL, "remarks"))
+    assert all(not row[column] for row in found for column in ("label", "relevance", "fluency", "remarks"))
     for hint in ("Positive", "expansion", "seed", "pos", "LC2/a"):
         assert hint not in written
 

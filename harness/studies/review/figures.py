@@ -22,6 +22,7 @@ COLUMNS: Mapping[str, Column] = {
     "label": lambda rating: rating.label,
     "relevance": lambda rating: rating.relevance,
     "fluency": lambda rating: rating.fluency,
+    "right": lambda rating: rating.right,
 }
 """The answer of a rating in each column of the sheet, None where its cell was left empty."""
 
@@ -54,6 +55,7 @@ def _row(name: str, ratings: Sequence[Rating], cases: Mapping[str, Case], severa
         kind=name,
         cases=len({rating.case for rating in ratings}),
         ratings=len(ratings),
+        right=_right(ratings, cases, seed),
         label_consistency=_consistency(ratings, cases, several, seed),
         relevancy=_normalised(average(lambda rating: rating.relevance)),
         fluency=average(lambda rating: rating.fluency),
@@ -70,6 +72,16 @@ def _consistency(
         if rating.label is not None and case.expected is not None:
             same = rating.label == case.expected if several else rating.label <= case.expected
             values.append(Value(case.document, float(same)))
+    return _share(values, seed)
+
+
+def _right(ratings: Iterable[Rating], cases: Mapping[str, Case], seed: int) -> Consistency:
+    """Return how often a mutant was right to an annotator."""
+    values = [Value(cases[r.case].document, float(r.right)) for r in ratings if r.right is not None]
+    return _share(values, seed)
+
+
+def _share(values: Sequence[Value], seed: int) -> Consistency:
     consistent = int(sum(value.value for value in values))
     average = mean(values, seed)
     independent = average.documents == average.n
@@ -106,7 +118,7 @@ def _agreement(ratings: Sequence[Rating], annotators: Sequence[str], name: str, 
     for rating in ratings:
         if (answer := column(rating)) is not None:
             answers[rating.annotator][rating.case] = answer
-    has_steps = name != "label"
+    has_steps = name not in ("label", "right")
     labels = {answer for by_case in answers.values() for answer in by_case.values()}
     categories: list[Hashable] = list(SCALE) if has_steps else sorted(labels, key=repr)
     pairs = []

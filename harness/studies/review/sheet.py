@@ -8,7 +8,7 @@ answered.
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from io import StringIO
@@ -17,9 +17,12 @@ from pathlib import Path
 from harness.core import Case
 from harness.errors import DocumentError
 from harness.spreadsheets import disarmed
+from harness.studies.judging.marking import marked
 
 COLUMNS = ("id", "text", "about", "label", "relevance", "fluency", "remarks")
-TO_FILL = ("label", "relevance", "fluency")
+OF_MUTANTS = ("id", "text", "right", "remarks")
+TO_FILL = ("label", "relevance", "fluency", "right")
+SAID = {"yes": True, "no": False}
 SCALE = range(1, 6)
 DELIMITERS = ",;\t"
 ENCODING = "utf-8-sig"  # spreadsheets recognise UTF-8 by its byte order mark
@@ -34,11 +37,12 @@ class Rating:
     label: frozenset[str] | None = None
     relevance: int | None = None
     fluency: int | None = None
+    right: bool | None = None
 
     @property
     def empty(self) -> bool:
         """Whether no cell was filled in."""
-        return self.label is None and self.relevance is None and self.fluency is None
+        return all(cell is None for cell in (self.label, self.relevance, self.fluency, self.right))
 
 
 def opaque(case: str) -> str:
@@ -48,12 +52,22 @@ def opaque(case: str) -> str:
 
 def write(cases: Iterable[Case], about: Callable[[Case], str], seed: int) -> str:
     """Return the sheet of ``cases`` in random order; ``about`` tells what a text should be about."""
+    rows = ((case, (opaque(case.id), case.text, about(case))) for case in cases)
+    return _sheet(COLUMNS, rows, seed)
+
+
+def write_mutants(mutants: Iterable[tuple[Case, str]], seed: int) -> str:
+    """Return the sheet of mutants with their originals in random order: the changes marked in one text."""
+    rows = ((case, (opaque(case.id), marked(original, case.text))) for case, original in mutants)
+    return _sheet(OF_MUTANTS, rows, seed)
+
+
+def _sheet(columns: Sequence[str], rows: Iterable[tuple[Case, Sequence[str]]], seed: int) -> str:
     out = StringIO(newline="")
     writer = csv.writer(out)
-    writer.writerow(COLUMNS)
-    for case in sorted(cases, key=lambda case: _place(case, seed)):
-        cells = (opaque(case.id), case.text, about(case))
-        writer.writerow([*map(disarmed, cells), *("" for _ in COLUMNS[len(cells) :])])
+    writer.writerow(columns)
+    for _, cells in sorted(rows, key=lambda row: _place(row[0], seed)):
+        writer.writerow([*map(disarmed, cells), *("" for _ in columns[len(cells) :])])
     return out.getvalue()
 
 
@@ -79,6 +93,7 @@ def read(file: Path, cases: Mapping[str, str], labels: Iterable[str], several: b
             _label(row.get("label", ""), by_folded, several, place),
             _score(row.get("relevance", ""), "relevance", place),
             _score(row.get("fluency", ""), "fluency", place),
+            _said(row.get("right", ""), place),
         )
     return [rating for rating in ratings.values() if not rating.empty]
 
@@ -114,6 +129,13 @@ def _label(cell: str, by_folded: Mapping[str, str], several: bool, place: str) -
         if name.casefold() not in by_folded:
             raise DocumentError(f"{place}: unknown label {name!r}: write {', '.join(by_folded.values())}")
     return frozenset(by_folded[name.casefold()] for name in names) or None
+
+
+def _said(cell: str, place: str) -> bool | None:
+    value = cell.strip().lstrip("'").lower()
+    if value and value not in SAID:
+        raise DocumentError(f"{place}: right must be yes or no, not {value!r}")
+    return SAID.get(value)
 
 
 def _score(cell: str, column: str, place: str) -> int | None:

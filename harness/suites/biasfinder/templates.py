@@ -50,6 +50,7 @@ Reason = Literal[
     "no-occupation",
     "other-worker",  # the occupation is not that of the gendered person
     "not-a-person",  # the occupation's word names no person
+    "maker",  # the occupation may be that of who made the work reviewed
     "joined",  # the occupation is tied to other words: co-writer, director/writer
     "complement",  # what follows fits this occupation alone: the writer of three novels
     "word-left",  # the occupation's word would stay elsewhere

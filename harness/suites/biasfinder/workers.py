@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Sequence
 from harness.core import Span
 from harness.language.antecedents import SUBJECTS
 from harness.language.entities import Resolution
+from harness.language.generality import general
 from harness.language.mentions import who_clause
 from harness.language.parsed_text import ParsedText
 from harness.language.people import people
@@ -29,7 +30,12 @@ THINGS = frozenset("it this that these which what here there".split())  # noqa: 
 FAVORITE = frozenset({"favorite", "favourite"})
 BROADCASTS = frozenset("tv television serie series show network episode season".split())  # noqa: SIM905
 OTHERS = frozenset({"another", "other"})
-TYPES = frozenset("actual real true typical".split())  # noqa: SIM905
+TYPES = frozenset("actual real true typical other".split())  # noqa: SIM905
+MAKERS = frozenset(
+    """filmmaker writer screenwriter scriptwriter director producer editor composer
+    cinematographer""".split()  # noqa: SIM905
+)
+FILMS = frozenset("film films movie movies picture show series script".split())  # noqa: SIM905
 OTHER_WORDS = {
     "doctor": ("dr",),
     "surgeon": ("dr",),
@@ -58,6 +64,7 @@ def objection(resolution: Resolution, worker: Worker, linked: Collection[int]) -
         ("not-a-person", lambda: _bare(resolution.reading, worker)),
         ("not-a-person", lambda: _type(resolution.reading, worker)),
         ("not-a-person", lambda: _in_title(resolution.reading, worker)),
+        ("maker", lambda: _makes_it(resolution.reading, worker)),
         ("joined", lambda: _joined(resolution.reading, worker)),
         ("complement", lambda: _completed(resolution.reading, worker.head)),
         ("word-left", lambda: _left(resolution.reading, worker, linked)),
@@ -106,13 +113,21 @@ def _bare(reading: ParsedText, worker: Worker) -> bool:
 
 
 def _type(reading: ParsedText, worker: Worker) -> bool:
-    """Return whether a noun means a kind of person: *an actual teacher*, *how would a filmmaker do it?*"""
+    """Return whether a noun means a kind of person: *an actual teacher*, *a bus with no driver*."""
     children = {reading.lower(c) for c in reading.children[worker.head]}
-    if children & TYPES:
+    if children & TYPES or general(reading, people(), worker.head):
         return True
     token = reading.tokens[worker.head]
     would = any(reading.lower(c) == "would" for c in reading.children[token.head])
     return token.dep in SUBJECTS and would and bool(children & {"a", "an"})
+
+
+def _makes_it(reading: ParsedText, worker: Worker) -> bool:
+    """Return whether a noun may be for who made the work reviewed: *the writer* in a text about a film."""
+    if reading.lower(worker.head) not in MAKERS:
+        return False
+    introduced = any(reading.lower(c) in ("a", "an") for c in reading.children[worker.head])
+    return not introduced and any(reading.lower(i) in FILMS for i in range(len(reading.tokens)))
 
 
 def _in_title(reading: ParsedText, worker: Worker) -> bool:

@@ -6,12 +6,12 @@ import re
 from collections.abc import Sequence
 
 from harness.core import Span
+from harness.language.generality import general
 from harness.language.mentions import PARADIGM_GENDER, pronoun_slot
 from harness.language.persons import Gender, Mention
 from harness.language.surface import paradigm, pronoun
 from harness.suites.hinter import conflicts, noun_phrase
 from harness.suites.hinter.conflicts import OTHER
-from harness.suites.hinter.generality import general
 from harness.suites.hinter.given_names import counterpart
 from harness.suites.hinter.mutation import Variation
 from harness.suites.hinter.people_text import PeopleText

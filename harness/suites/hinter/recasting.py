@@ -13,11 +13,11 @@ from dataclasses import dataclass, field, replace
 
 from harness.core import Span
 from harness.language.entities import Resolution
+from harness.language.generality import general
 from harness.language.people import people
 from harness.language.surface import Edit, article_edit, begins_sentence, carry_case, paradigm
 from harness.suites.hinter import conflicts, noun_phrase, places
 from harness.suites.hinter.gender_change import GenderChange
-from harness.suites.hinter.generality import general
 from harness.suites.hinter.mutation import Occurrences, Variation
 from harness.suites.hinter.people_text import MeaningOf, PeopleText
 from harness.suites.hinter.persons import Person
