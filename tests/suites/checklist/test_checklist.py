@@ -63,6 +63,15 @@ def test_a_group_is_a_case_of_a_test(settings: dict[str, Any]) -> None:
     assert all(case.expected is None for case in cases[3:])
 
 
+def test_without_a_file_the_bundled_tests_are_run(settings: dict[str, Any]) -> None:
+    del settings["checklist.tests"]
+    made = asyncio.run(pipeline.run(config.load(None, settings | {"checklist.limit": 2})))
+    assert made["tests_file"] == "bundled"
+    rows = made["checklist"]["tests"]
+    assert len(rows) >= 30
+    assert {row["cases"] for row in rows} == {2}
+
+
 def test_failure_rates_by_test_and_capability(settings: dict[str, Any]) -> None:
     made = asyncio.run(pipeline.run(config.load(None, settings)))
     tests = by_name(made["checklist"]["tests"], "test")
@@ -147,7 +156,6 @@ def test_with_a_parser_the_syntax_is_counted(settings: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({"checklist.tests": None}, "suite checklist needs a file of tests, JSON lines: --tests FILE"),
         ({"task": "scotus"}, "suite checklist needs a task with the labels positive"),
         ({"documents.path": "x.csv"}, "makes its own texts: leave --data"),
     ],
