@@ -133,6 +133,8 @@ def resolve_task(config: RunConfig) -> tuple[Task, render.Prompt, DocumentOption
         prompt = replace(prompt, question=task.question)
     if task.rates is not None:
         prompt = prompt.on_scale(task.labels)
+    if config.context:
+        prompt = prompt.within(config.context)
     if config.shots > len(prompt.examples):
         raise TaskError(
             f"--shots {config.shots}: the prompt has {len(prompt.examples)} examples:"
@@ -163,14 +165,19 @@ def assemble(config: RunConfig) -> Audit:
 
     Raises ``HarnessError``.
     """
+    if config.reworded:
+        raise ConfigError(
+            "prompts: only hinter run and hinter plan ask under several: give one with --prompt"
+        )
     config = config.of_suite(registry.resolve(config.suite, config.suite_options))
     task, prompt, options = resolve_task(config)
     suite = make_suite(config, task)
     if config.budget.adaptive is not None and not suite.explorable:
         raise ConfigError(f"budget.adaptive: the mutants of suite {suite.name!r} cannot be explored")
     model = registry.make_model(config.model, config.model_options)
-    if not model.capabilities.chat and (config.prompt or config.shots):
-        key = "prompt" if config.prompt else "shots"
+    given = [key for key in ("prompt", "context", "shots") if getattr(config, key)]
+    if not model.capabilities.chat and given:
+        key = given[0]
         raise ConfigError(f"--{key}: {model.name} reads the bare text and no prompt: leave --{key} out")
     if task.rates is not None and model.rates is not None and task.rates not in model.rates:
         raise ModelError(
