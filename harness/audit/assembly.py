@@ -22,7 +22,7 @@ from harness.answering.reading import Reader
 from harness.answering.runner import Runner
 from harness.config import RunConfig
 from harness.core import Case, Document, DocumentOptions, JsonObject, Task, canonical
-from harness.documents.shortening import TOKENS_A_MUTANT_ADDS, Shortener
+from harness.documents.shortening import Shortener, longest
 from harness.errors import ConfigError, DocumentError, ModelError, TaskError
 from harness.estimates import prompt_bound, text_bound
 from harness.findings.outcomes import Outcomes
@@ -295,10 +295,8 @@ def _shortener(config: RunConfig, model: Model, planner: Planner) -> Shortener:
     limit, context = config.documents.max_tokens, config.model.context or model.context
     if limit is None and context is not None:
         bare = planner.request(Case("", "", "", "original", ""))
-        limit = context - TOKENS_A_MUTANT_ADDS
-        if model.capabilities.chat:
-            limit -= prompt_bound(bare.messages)
-            limit -= bare.token_limit
+        asked = prompt_bound(bare.messages) + bare.token_limit if model.capabilities.chat else 0
+        limit = longest(context - asked)
         if limit < 1:
             raise ConfigError(f"the prompt leaves no room for a text in {model.name}'s {context} tokens")
 
