@@ -9,6 +9,7 @@ from hashlib import sha256
 from itertools import product
 from pathlib import Path
 
+from harness import registry
 from harness.audit.assembly import resolve_task
 from harness.config import RunConfig
 from harness.core import canonical
@@ -32,8 +33,12 @@ class Variant:
 def variants(config: RunConfig) -> Sequence[Variant]:
     """Return the run of each prompt in each context, in folders within that of ``config``.
 
-    Raises ``ConfigError`` or ``TaskError`` if a prompt cannot be read, or two of them ask the same.
+    Raises ``ConfigError`` or ``TaskError`` if a prompt cannot be read, two of them ask the same, or the model
+    reads no prompt.
     """
+    model = registry.make_model(config.model, config.model_options)
+    if not model.capabilities.chat:
+        raise ConfigError(f"prompts: {model.name} reads the bare text and no prompt: leave prompts out")
     files = config.prompts.files or (OWN_PROMPT,)
     contexts = config.prompts.contexts or ("",)
     alone = [

@@ -10,8 +10,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from harness.cli import app
+from harness import config
+from harness.audit.pipeline import Finished
+from harness.cli import app, wordings
+from harness.config import RunConfig
 from harness.errors import HarnessError
+from tests.report.builders import summary_of
 from tests.servers import Answer, Endpoint, completion, serve
 
 TEXTS = "text\n" + "".join(
@@ -121,6 +125,25 @@ def test_what_is_wrong_is_one_line(endpoint: Endpoint, words: tuple[str, ...], s
     with pytest.raises(HarnessError, match=says):
         called(endpoint, "run", *words)
     assert not endpoint.requests
+
+
+def test_an_interrupted_run_is_the_last(endpoint: Endpoint) -> None:
+    asked: list[RunConfig] = []
+
+    def audited(config: RunConfig) -> Finished:
+        asked.append(config)
+        return Finished(summary_of(status="interrupted"), Path(str(config.out)))
+
+    given = {"task": "sst2", "model.name": "m", "model.base_url": endpoint.base_url, "out": "out"}
+    made = config.load(None, {**given, "prompts.files": "own,feeling.toml"})
+    assert wordings.run(made, audited, lambda _: 130, quiet=True, as_json=False) == 130
+    assert [one.out for one in asked] == ["out/1-own"]
+    assert not Path("out/wordings.json").exists()
+
+
+def test_a_system_that_reads_no_prompt_has_no_wordings(endpoint: Endpoint) -> None:
+    with pytest.raises(HarnessError, match="prompts: local:vader reads the bare text and no prompt"):
+        called(endpoint, "run", "--prompts", "own,feeling.toml", "--model", "local:vader")
 
 
 def test_other_commands_take_one_prompt(endpoint: Endpoint) -> None:
