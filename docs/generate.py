@@ -25,6 +25,7 @@ from harness.settings import (
     ModelSettings,
     Options,
     Price,
+    Prompts,
     TaskOptions,
     flags,
     metadata,
@@ -47,6 +48,10 @@ An option on the command line wins over the key. `hinter run --help` lists the o
 """
 SECTIONS: Mapping[str, tuple[str, type[Options]]] = {
     "": ("What the whole run needs, at the top of the file.", RunConfig),
+    "prompts": (
+        "Several wordings and contexts for the same cases: [several wordings](wordings.md).",
+        Prompts,
+    ),
     "documents": ("Where the texts are.", Documents),
     "task_options": ("What a task is to be told; each task says which of them it takes.", TaskOptions),
     "model": ("The system under test.", ModelSettings),

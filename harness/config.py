@@ -29,6 +29,7 @@ from harness.settings import (
     NotNegative,
     Options,
     Positive,
+    Prompts,
     TaskOptions,
     flags,
     private,
@@ -60,6 +61,7 @@ class RunConfig(Options):
     out: str | None = Field(default=None, description="The run folder [runs/…, named after the settings].")
     cache: str | None = Field(default=None, description="The response cache [cache/responses.sqlite].")
     prompt: str | None = Field(default=None, description="Your own prompt file (TOML).")
+    context: str | None = Field(default=None, description="A text to put before the system message.")
     shots: NotNegative = Field(
         default=0, description="The number of the prompt's examples to send; the HINTER paper sends 3."
     )
@@ -76,6 +78,7 @@ class RunConfig(Options):
         description="The answers that are good for the person spoken of, comma-separated [the task's].",
     )
     fail_above: Limits | None = Field(default=None, description=GATE)
+    prompts: Annotated[Prompts, TOML_ALONE] = Prompts()
     documents: Annotated[Documents, TOML_ALONE] = Documents()
     task_options: Annotated[TaskOptions, TOML_ALONE] = TaskOptions()
     suite_options: Annotated[SerializeAsAny[Options], TOML_ALONE]
@@ -104,6 +107,14 @@ class RunConfig(Options):
         return self
 
     @model_validator(mode="after")
+    def _one_or_several_prompts(self) -> RunConfig:
+        if self.prompts.files and self.prompt:
+            raise ValueError("prompt and prompts.files do not go together: list all files in prompts.files")
+        if self.prompts.contexts and self.context:
+            raise ValueError("context and prompts.contexts do not go together: list all in prompts.contexts")
+        return self
+
+    @model_validator(mode="after")
     def _explored(self) -> RunConfig:
         if self.budget.adaptive is None:
             if self.budget.adaptive_for != "rates":
@@ -118,6 +129,11 @@ class RunConfig(Options):
             if value:
                 raise ValueError(f"budget.adaptive and {name} do not go together")
         return self
+
+    @property
+    def reworded(self) -> bool:
+        """Whether the cases are asked about under several prompts or contexts."""
+        return bool(self.prompts.files or self.prompts.contexts)
 
     def of_suite(self, options: Options) -> RunConfig:
         """Return the configuration with its suite's options replaced by ``options``."""
@@ -139,6 +155,7 @@ class RunConfig(Options):
             model["omit"] = sorted(self.model.omit)
         kind, _ = registry.model_kind(self.model)
         aside = {"out", "cache", "fail_above", "model", "budget", "batch", "workers", OF_SUITE, OF_MODEL}
+        aside |= {"prompts", "context"}  # the prompt that they make is part of what is asked
         return {
             **self.model_dump(mode="json", exclude=aside),
             self.suite: _decisive(self.suite_options),

@@ -134,6 +134,8 @@ class Private:
 
 
 TOML_ALONE = Flag(None)
+OWN_PROMPT = "own"
+"""What stands for the task's own prompt in a list of prompt files."""
 RATE = "rate"
 LIMITED = (RATE, "excess", "effect")
 """What ``fail_above`` can limit."""
@@ -260,6 +262,19 @@ class TaskOptions(Options):
     def values(self) -> dict[str, object]:
         """The options that were set."""
         return self.model_dump(exclude_none=True)
+
+
+class Prompts(Options):
+    """``[prompts]``: the wordings and contexts under which the same cases are asked about, each in its own
+    run; every wording in every context."""
+
+    files: Annotated[Names, Flag("--prompts")] = Field(
+        default=(),
+        description='Ask under each of these prompt files (TOML), comma-separated; "own" is the task\'s.',
+    )
+    contexts: Annotated[tuple[str, ...], TOML_ALONE] = Field(
+        default=(), description='Texts to put before the system message, one a run; "" for none.'
+    )
 
 
 class Price(Options):

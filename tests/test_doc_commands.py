@@ -84,6 +84,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / name).write_text(text, encoding="utf-8")
     shutil.copytree(ROOT / "configs", folder / "configs")
     (folder / "tests.jsonl").write_text(blocks(DOCS / "checklist.md", "json")[0].code, encoding="utf-8")
+    (folder / "tests.txt").write_text(blocks(DOCS / "checklist.md", "text")[0].code, encoding="utf-8")
     (folder / "my_templates.txt").write_text(blocks(DOCS / "biasfinder.md", "text")[0].code, encoding="utf-8")
     (folder / "key").write_text("sk-none", encoding="utf-8")
     (folder / "key").chmod(0o600)

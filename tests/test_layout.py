@@ -71,6 +71,7 @@ FLOORS = (
     ),
     # One run.
     ("audit.assembly", "audit.asking"),
+    ("audit.wordings",),
     ("audit", "audit.adaptive", "audit.examination", "audit.generation", "audit.planning"),
     ("audit.batching", "audit.generation_ray"),
     ("audit.checking", "audit.pipeline"),

@@ -39,6 +39,10 @@ class Prompt:
             turns += [Message("user", self._ask(example)), Message("assistant", answer)]
         return (*turns, Message("user", self._ask(text)))
 
+    def within(self, context: str) -> Prompt:
+        """Return the prompt with ``context`` before its system message."""
+        return replace(self, system=f"{context}\n\n{self.system}" if self.system else context)
+
     def on_scale(self, steps: Sequence[str]) -> Prompt:
         """Return the prompt with the answers of its examples, rated from 0 to 1, on the scale of ``steps``.
 

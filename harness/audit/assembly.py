@@ -22,7 +22,7 @@ from harness.answering.reading import Reader
 from harness.answering.runner import Runner
 from harness.config import RunConfig
 from harness.core import Case, Document, DocumentOptions, JsonObject, Task, canonical
-from harness.documents.shortening import TOKENS_A_MUTANT_ADDS, Shortener
+from harness.documents.shortening import Shortener, longest
 from harness.errors import ConfigError, DocumentError, ModelError, TaskError
 from harness.estimates import prompt_bound, text_bound
 from harness.findings.outcomes import Outcomes
@@ -133,6 +133,8 @@ def resolve_task(config: RunConfig) -> tuple[Task, render.Prompt, DocumentOption
         prompt = replace(prompt, question=task.question)
     if task.rates is not None:
         prompt = prompt.on_scale(task.labels)
+    if config.context:
+        prompt = prompt.within(config.context)
     if config.shots > len(prompt.examples):
         raise TaskError(
             f"--shots {config.shots}: the prompt has {len(prompt.examples)} examples:"
@@ -163,14 +165,19 @@ def assemble(config: RunConfig) -> Audit:
 
     Raises ``HarnessError``.
     """
+    if config.reworded:
+        raise ConfigError(
+            "prompts: only hinter run and hinter plan ask under several: give one with --prompt"
+        )
     config = config.of_suite(registry.resolve(config.suite, config.suite_options))
     task, prompt, options = resolve_task(config)
     suite = make_suite(config, task)
     if config.budget.adaptive is not None and not suite.explorable:
         raise ConfigError(f"budget.adaptive: the mutants of suite {suite.name!r} cannot be explored")
     model = registry.make_model(config.model, config.model_options)
-    if not model.capabilities.chat and (config.prompt or config.shots):
-        key = "prompt" if config.prompt else "shots"
+    given = [key for key in ("prompt", "context", "shots") if getattr(config, key)]
+    if not model.capabilities.chat and given:
+        key = given[0]
         raise ConfigError(f"--{key}: {model.name} reads the bare text and no prompt: leave --{key} out")
     if task.rates is not None and model.rates is not None and task.rates not in model.rates:
         raise ModelError(
@@ -288,10 +295,8 @@ def _shortener(config: RunConfig, model: Model, planner: Planner) -> Shortener:
     limit, context = config.documents.max_tokens, config.model.context or model.context
     if limit is None and context is not None:
         bare = planner.request(Case("", "", "", "original", ""))
-        limit = context - TOKENS_A_MUTANT_ADDS
-        if model.capabilities.chat:
-            limit -= prompt_bound(bare.messages)
-            limit -= bare.token_limit
+        asked = prompt_bound(bare.messages) + bare.token_limit if model.capabilities.chat else 0
+        limit = longest(context - asked)
         if limit < 1:
             raise ConfigError(f"the prompt leaves no room for a text in {model.name}'s {context} tokens")
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 
 from harness.answering.cache import ResponseCache
-from harness.audit import asking
+from harness.audit import asking, wordings
 from harness.audit.assembly import Audit, assemble
 from harness.config import RunConfig
 from harness.core import Case, Json
@@ -85,7 +85,8 @@ class Needs:
 class Plan:
     """What a run would make and send: documents, cases, requests and tokens.
 
-    ``tokens_by`` says how tokens were counted; ``cost_usd`` is None if the prices are not known.
+    ``tokens_by`` says how tokens were counted; ``cost_usd`` is None if the prices are not known. ``wordings``
+    has the requests to send by prompt, if there are several; all other counts of requests are of all prompts.
     """
 
     task: str
@@ -104,10 +105,33 @@ class Plan:
     completion_tokens: int
     tokens_by: str
     cost_usd: float | None
+    wordings: Mapping[str, int] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Json]:
         """Return the JSON values."""
         return asdict(self)
+
+
+async def plan_all(config: RunConfig) -> Plan:
+    """Count what a run takes under all its prompts; its cases are the same under each.
+
+    Raises ``HarnessError``.
+    """
+    if not config.reworded:
+        return await plan(config)
+    plans = {variant.name: await plan(variant.config) for variant in wordings.variants(config)}
+    first, *others = plans.values()
+    known = [one.cost_usd for one in plans.values() if one.cost_usd is not None]
+    return replace(
+        first,
+        unique=first.unique + sum(one.unique for one in others),
+        cached=first.cached + sum(one.cached for one in others),
+        to_send=first.to_send + sum(one.to_send for one in others),
+        prompt_tokens=first.prompt_tokens + sum(one.prompt_tokens for one in others),
+        completion_tokens=first.completion_tokens + sum(one.completion_tokens for one in others),
+        cost_usd=sum(known) if known else None,
+        wordings={name: one.to_send for name, one in plans.items()},
+    )
 
 
 async def plan(config: RunConfig) -> Plan:

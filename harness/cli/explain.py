@@ -58,10 +58,9 @@ def command(
     For each flip, find the shortest part of both texts on which the answers still differ, what each of its
     words contributes to the answer, and which words suffice to keep it. The report shows the results.
     """
-    import asyncio
-
     from harness import config
     from harness.audit import pipeline
+    from harness.cli.execution import stoppable
     from harness.cli.progress import counted
     from harness.folder import RunFolder
     from harness.report import summary
@@ -73,7 +72,9 @@ def command(
     configured = config.load(folder.path / "run.toml", explicit(options))
     with folder.extended():
         with counted("flips explained") as progress:
-            explanations = asyncio.run(explain(folder, configured, settings, cases, limit, progress))
+            explanations = stoppable(
+                explain(folder, configured, settings, cases, limit, progress), "explained"
+            )
         pipeline.render(folder, summary.read(folder.summary))
     flips = explanations.cases
     requests = explanations.requests

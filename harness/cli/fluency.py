@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -39,9 +38,10 @@ def command(
     """Measure how fluent the originals, valid mutants and discarded mutants of the run in folder RUN are.
 
     Fluency is the likelihood under the audited model or another one (--model, --base-url), or the number of
-    LanguageTool matches.
+    LanguageTool matches. A command that is ended keeps its scores, and the same command goes on.
     """
     from harness.audit import pipeline
+    from harness.cli.execution import stoppable
     from harness.cli.progress import counted
     from harness.folder import RunFolder
     from harness.report import fluency as report
@@ -52,7 +52,7 @@ def command(
     judge = _judge(folder, languagetool, explicit(options))
     with folder.extended():
         with counted("texts scored") as progress:
-            measured = asyncio.run(fluency.measure(folder, judge, limit, seed, progress))
+            measured = stoppable(fluency.measure(folder, judge, limit, seed, progress), "scored")
         if folder.summary.is_file():  # else the cases were made, but not asked about
             pipeline.render(folder, summary.read(folder.summary))
     plain = json.dumps(measured.to_json(), ensure_ascii=False)

@@ -25,6 +25,7 @@ from harness.settings import (
     Documents,
     ModelSettings,
     Options,
+    Prompts,
     TaskOptions,
     flags,
     metadata,
@@ -42,7 +43,7 @@ HEADINGS: Mapping[str, tuple[str, ...]] = {
         *("documents.text_column", "documents.label_column", "documents.dataset", "documents.name"),
         *("documents.split", "documents.revision", "documents.max_tokens"),
     ),
-    "Task": ("prompt", "shots", "favourable"),
+    "Task": ("prompt", "context", "shots", "favourable"),
     TASKS: tuple(f"task_options.{name}" for name in TaskOptions.model_fields),
     "Model": ("model.model_file", "model.api_key_file", "model.concurrency"),
     "Asking and limits": (
@@ -51,10 +52,12 @@ HEADINGS: Mapping[str, tuple[str, ...]] = {
         *("model.answer_tokens", "control.share", "workers", "seed"),
     ),
 }
-ONLY_RUN = ("fail_above", "batch")
+SEVERAL_PROMPTS = "prompts.files"
+ONLY_RUN = ("fail_above", "batch", SEVERAL_PROMPTS)
 """Settings that only ``hinter run`` takes as options."""
 SECTIONS: Mapping[str, type[Options]] = {
     "documents": Documents,
+    "prompts": Prompts,
     "task_options": TaskOptions,
     "model": ModelSettings,
     "budget": BudgetLimits,

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
 import click
 
-from harness.cli.options import Configured, configuration
+from harness.cli.options import SEVERAL_PROMPTS, Configured, configuration
 from harness.cli.output import say
 
 
-@click.command("plan", cls=Configured)
+@click.command("plan", cls=Configured, also=(SEVERAL_PROMPTS,))
 @click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
 def command(config_file: str | None, as_json: bool, **options: object) -> None:
     """Count what a run with the same options would generate and send, without sending anything."""
     import asyncio
 
-    from harness.audit.planning import plan
+    from harness.audit.planning import plan_all
 
-    counts = asyncio.run(plan(configuration(config_file, options)))
+    counts = asyncio.run(plan_all(configuration(config_file, options)))
     if as_json:
         click.echo(json.dumps(counts.to_json()))
         return
@@ -31,11 +32,15 @@ def command(config_file: str | None, as_json: bool, **options: object) -> None:
         f"  {cases:<10} {counts.generated:>9,}, {counts.valid:,} valid\n"
         f"  controls   {counts.controls:>9,}\n"
         f"  requests   {counts.unique:>9,} distinct, {counts.cached:,} cached\n"
-        f"  to send    {counts.to_send:>9,}\n"
+        f"  to send    {counts.to_send:>9,}{_wordings(counts.wordings)}\n"
         f"  tokens     {counts.prompt_tokens:>9,} in, {counts.completion_tokens:,} out"
         f" (counted by {counts.tokens_by})\n"
         f"  price      {_price(counts.cost_usd):>9}"
     )
+
+
+def _wordings(to_send: Mapping[str, int]) -> str:
+    return "".join(f"\n    {number:>11,} {name}" for name, number in to_send.items())
 
 
 def _price(cost: float | None) -> str:

@@ -15,6 +15,7 @@ from harness.settings import limits
 
 if TYPE_CHECKING:
     from harness.audit.pipeline import Finished
+    from harness.config import RunConfig
 
 
 @click.command("run", cls=Configured, also=ONLY_RUN)
@@ -49,23 +50,39 @@ def command(
 
     Without arguments, audit the embedded language model on the bundled sample. Settings come from the TOML
     file CONFIG; options on the command line override them. Run the same command again to resume a run that
-    stopped.
+    stopped. With --prompts, the same cases are asked about under several wordings, and what depends on the
+    wording is told.
 
     Exit codes: 0 success; 1 the --fail-above gate was crossed; 2 bad usage, configuration or input;
     3 partial run, or too few answers to decide the gate or any test; 70 internal error; 130 interrupted.
     """
-    from harness.cli import execution
-    from harness.folder import RunFolder
-    from harness.report import gate, incomplete, terminal
+    from harness.cli import execution, wordings
+    from harness.report import incomplete, terminal
 
     config = configuration(config_file, options)
-    finished = execution.audit(config, overwrite, quiet, buy_again)
+
+    def audited(config: RunConfig) -> Finished:
+        """Run one audit, and append its report to the file for it."""
+        finished = execution.audit(config, overwrite, quiet, buy_again)
+        if summary_md is not None:
+            _append(summary_md, finished)
+        return finished
+
+    if config.reworded:
+        return wordings.run(config, audited, lambda finished: _gated(config, finished), quiet, as_json)
+    finished = audited(config)
     if not quiet and not incomplete.nothing(finished.summary):
         terminal.show(finished.summary, finished.folder, stderr=as_json)
     if as_json:
         click.echo(json.dumps(finished.summary.to_json(), indent=1, ensure_ascii=False))
-    if summary_md is not None:
-        _append(summary_md, finished)
+    return _gated(config, finished)
+
+
+def _gated(config: RunConfig, finished: Finished) -> int:
+    """Decide the gates of a run, say why one was crossed, and return the exit code."""
+    from harness.folder import RunFolder
+    from harness.report import gate
+
     gated = gate.gated(RunFolder(finished.folder), finished.summary, limits(config.fail_above))
     for line in gated.lines:
         say(f"hinter: {line}", err=True)

@@ -28,6 +28,7 @@ SHOWN = (
     "task_options.variant",
     "task_options.scale",
     "prompt",
+    "context",
     "shots",
 )
 

@@ -16,8 +16,15 @@ from harness.estimates import characters_within, text_bound
 from harness.language import sentences
 
 TOKENS_A_MUTANT_ADDS = 64
+PART_A_MUTANT_ADDS = 4
+"""In little room, one token in so many is kept for what a mutant adds, so that short texts have a place."""
 SPECIAL_TOKENS = 8  # beside those, no tokenizer makes more tokens of a text than it has bytes
 _WORD_END = re.compile(r"\S(?=\s)")
+
+
+def longest(room: int) -> int:
+    """Return the most tokens of a text, so that its mutants fit into ``room`` tokens, too."""
+    return room - min(TOKENS_A_MUTANT_ADDS, max(room, 0) // PART_A_MUTANT_ADDS)
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ Splice = tuple[int, int, str]
 """A stretch of a text, from its first character to past its last, and what stands there instead."""
 
 _SPACED = re.compile(r"\s+|\S+")
+_WORD = re.compile(r"\S+")
 _TOKEN = re.compile(r"\w+(?:['’-]\w+)*|[^\w\s]")
 
 
@@ -45,6 +46,30 @@ def changes(original: str, mutant: str, sources: Collection[str] = ()) -> tuple[
     """
     pairs = list(islice(_changes(original, mutant, sources), MOST))
     return [span for span, _ in pairs], [span for _, span in pairs]
+
+
+def changed_words(text: str, other: str) -> list[Span]:
+    """Return the spans of the words of ``text``, split at white space, that ``other`` has not in their place.
+
+    A word that stands in both is none of them, whatever was inserted beside it.
+    """
+    found: list[Span] = []
+    for start, end, other_start, other_end in _blocks(text, other):
+        words = list(_WORD.finditer(text, start, end))
+        others = _WORD.findall(other, other_start, other_end)
+        found += [words[place].span() for place in _own([word[0] for word in words], others)]
+    return found
+
+
+def _own(words: Sequence[str], others: Sequence[str]) -> Iterator[int]:
+    """Yield the places of ``words`` that ``others`` do not have: of what both begin and end with, none."""
+    most = min(len(words), len(others))
+    head = next((n for n in range(most) if words[n] != others[n]), most)
+    tail = next((n for n in range(most - head) if words[-1 - n] != others[-1 - n]), most - head)
+    inner, other_inner = words[head : len(words) - tail], others[head : len(others) - tail]
+    for tag, _, _, start, end in SequenceMatcher(None, other_inner, inner, autojunk=False).get_opcodes():
+        if tag != "equal":
+            yield from range(head + start, head + end)
 
 
 def splices(base: str, text: str) -> list[Splice]:

@@ -111,9 +111,10 @@ def of_summary(summary: Summary, served: Mapping[str, int], controls_asked: bool
     few = [row for row in tested if row.originals < FEW]
     if few:
         names = ", ".join(f"{row.name} ({row.originals})" for row in few)
+        sources = "originals" if summary.documents.read else f"{summary.nouns.source}s"
         yield Caution(
             code="few-originals",
-            text=f"Fewer than {FEW} originals: {names}. Their intervals and tests are rough.",
+            text=f"Fewer than {FEW} {sources}: {names}. Their intervals and tests are rough.",
         )
     named = {name: number for name, number in served.items() if name}
     if len(named) > 1:

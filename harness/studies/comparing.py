@@ -46,10 +46,10 @@ def _run(path: Path, name: str) -> Run:
     figures = summary.read(folder.summary)
     if not (path / "verdicts.parquet").is_file():
         raise RunError(f"{path} has no verdicts.parquet: run the same command again to restore it")
-    return Run(name, figures, folder.scan("verdicts"), folder, _outcomes(path))
+    return Run(name, figures, folder.scan("verdicts"), folder, outcomes_of(path))
 
 
-def _outcomes(path: Path) -> Outcomes | None:
+def outcomes_of(path: Path) -> Outcomes | None:
     """Return the outcomes that a run's findings compare; None if its task is no longer there."""
     try:
         made = config.load(path / "run.toml")

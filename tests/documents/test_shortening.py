@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.core import Document
-from harness.documents.shortening import SPECIAL_TOKENS, Shortener
+from harness.documents.shortening import SPECIAL_TOKENS, TOKENS_A_MUTANT_ADDS, Shortener, longest
 from harness.errors import ConfigError
 from harness.files import DATA, read_toml
 from harness.language import sentences
@@ -32,6 +32,14 @@ def test_the_cut_is_at_a_sentence_end() -> None:
     assert cut(text, 9) == 'One two three. Four five! "Six seven?"'
     assert cut(text, 6) == "One two three. Four five!"
     assert cut(text, 3) == "One two three."
+
+
+@given(st.integers(-1000, 10**6))
+def test_room_is_kept_for_what_mutants_add_and_short_texts_have_a_place(room: int) -> None:
+    kept = room - longest(room)
+    assert 0 <= kept <= TOKENS_A_MUTANT_ADDS
+    assert (longest(room) >= 1) == (room >= 1)
+    assert kept in (0, TOKENS_A_MUTANT_ADDS) or longest(room) >= 3 * kept
 
 
 def test_without_a_sentence_end_it_is_at_a_word() -> None:

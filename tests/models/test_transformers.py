@@ -44,7 +44,9 @@ SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
 CONTEXT = 128
 
 
-def build(folder: Path, labels: Sequence[str], seed: int = 0, **settings: Any) -> Path:
+def build(
+    folder: Path, labels: Sequence[str], seed: int = 0, context: int = CONTEXT, **settings: Any
+) -> Path:
     """A random BERT of two layers with a word-level tokenizer, saved as a fine-tuned one would be."""
     torch = pytest.importorskip("torch", reason="needs the extra [transformers]")
     library = pytest.importorskip("transformers", reason="needs the extra [transformers]")
@@ -55,7 +57,7 @@ def build(folder: Path, labels: Sequence[str], seed: int = 0, **settings: Any) -
         num_hidden_layers=2,
         num_attention_heads=2,
         intermediate_size=64,
-        max_position_embeddings=CONTEXT,
+        max_position_embeddings=context,
         initializer_range=0.5,
         id2label=dict(enumerate(labels)),
         label2id={label: place for place, label in enumerate(labels)},
@@ -449,6 +451,26 @@ def test_through_the_runner_and_its_cache(single: Path, tmp_path: Path) -> None:
 
     asked, sent, sent_again = asyncio.run(work())
     assert (sent, sent_again) == (asked, 0)
+
+
+def test_a_model_of_64_positions_takes_short_texts(tmp_path: Path) -> None:
+    folder = build(tmp_path / "model", ["NEGATIVE", "positive."], context=64)
+    short, long = "the man is kind .", "the man is kind . " + "a film . " * 30
+    (tmp_path / "texts.csv").write_text(f"text\n{short}\n{long}\n")
+    given = {
+        "task": "sst2",
+        "documents.path": str(tmp_path / "texts.csv"),
+        "hinter.attributes": ["gender"],
+        "hinter.parser": "none",
+        "model.name": f"transformers:{folder}",
+        "cache": str(tmp_path / "cache.sqlite"),
+        "out": str(tmp_path / "run"),
+    }
+    figures = asyncio.run(pipeline.run(config.load(None, given)))
+    assert figures["status"] == "complete"
+    assert (figures["documents"]["read"], figures["documents"]["shortened"]) == (2, 1)
+    assert figures["answers"]["read"] == 4
+    assert figures["answers"]["too-long"] == 0
 
 
 def test_a_whole_run(single: Path, tmp_path: Path) -> None:

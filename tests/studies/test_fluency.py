@@ -5,6 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+import signal
+import subprocess
+import threading
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -28,6 +32,7 @@ from harness.report.fluency import Contrast, Fluency, Kind, Mean, Texts
 from harness.studies import fluency, sampling
 from harness.studies.fluency import figures
 from harness.studies.fluency.figures import Value
+from tests import commands
 from tests.servers import Answer, completion, error, serve
 
 Given = Callable[[str], Score | Failure]
@@ -325,6 +330,32 @@ def echoed(body: dict[str, Any], number: int) -> Answer:
     values[0] = None
     choice = {"text": body["prompt"], "logprobs": {"token_logprobs": values}}
     return Answer({"choices": [choice], "usage": {"prompt_tokens": len(words), "completion_tokens": 1}})
+
+
+@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT], ids=lambda sign: sign.name)
+def test_a_command_that_is_ended_keeps_its_scores(tmp_path: Path, sign: signal.Signals) -> None:
+    run = folder(tmp_path, cases())
+    scored = threading.Event()
+
+    def slow(body: dict[str, Any], number: int) -> Answer:
+        if number > 12:
+            scored.set()
+            time.sleep(0.2)
+        return echoed(body, number)
+
+    with serve(slow) as endpoint:
+        arguments = ("--model", "m", "--base-url", endpoint.base_url)
+        line = commands.command("fluency", str(run.path), *arguments)
+        running = subprocess.Popen(line, env=commands.environment(), stderr=subprocess.PIPE, text=True)
+        assert scored.wait(60)
+        running.send_signal(sign)
+        _, said = running.communicate(timeout=60)
+        assert running.returncode == 130, said
+        assert "everything scored so far is saved" in said
+        assert not (tmp_path / "fluency.json").exists()
+        again = json.loads(hinter(run, *arguments, "--json").stdout)
+    assert again["texts"]["kept"] >= 4  # of 12 answered or asked, at most eight were not yet in
+    assert again["texts"]["kept"] + again["texts"]["scored"] == 28
 
 
 def hinter(run: RunFolder, *arguments: str) -> Result:

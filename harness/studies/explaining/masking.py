@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from harness.core import Span
-from harness.language.differences import changes
+from harness.language.differences import changed_words
 
 MOST_UNITS = 400
 """A longer text is split into this many runs of words, so that explaining it stays affordable."""
@@ -49,8 +49,8 @@ class Masking:
         return self.text[start:end]
 
     def changed(self, other: str) -> set[int]:
-        """Return the units in which the text differs from ``other``."""
-        _, spans = changes(other, self.text)
+        """Return the units with a word that ``other`` has not in its place."""
+        spans = changed_words(self.text, other)
         return {
             index
             for index, (start, end) in enumerate(self.units)

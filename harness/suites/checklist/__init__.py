@@ -1,1 +1,1 @@
-"""CheckList: behavioural tests written by hand (Ribeiro et al. 2020)."""
+"""CheckList: behavioural tests, bundled or of a file (Ribeiro et al. 2020)."""

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from harness import numerals
-from harness.sections import Figures, Section, Table
+from harness.sections import Cell, Figures, Section, Table, Worded
 from harness.suites.checklist.counts import Row, by_capability
+
+OPEN = ("undetermined", "excluded")
+"""Columns for cases that neither passed nor failed, shown where there are any."""
 
 
 def figures(rows: Sequence[Row]) -> Figures:
@@ -30,7 +33,7 @@ def _headline(rows: Sequence[Row]) -> str:
 
 
 def _sections(rows: Sequence[Row], together: Sequence[Row]) -> list[Section]:
-    columns = ["cases", "failed", "undetermined", "excluded"]
+    columns = ["cases", "failed", *(name for name in OPEN if any(getattr(row, name) for row in rows))]
     notes = ["A case of an INV or DIR test fails if any of its changed texts does."]
     if any(row.excluded for row in rows):
         notes.append(
@@ -42,16 +45,23 @@ def _sections(rows: Sequence[Row], together: Sequence[Row]) -> list[Section]:
             "A DIR test compares probabilities: it is undetermined if the model gives neither probabilities"
             " nor a score."
         )
-    tests = [[f"{row.capability}: {row.test}", row.kind, *_cells(row)] for row in rows]
+    tests = [[f"{row.capability}: {row.test}", row.kind, *_cells(row, columns)] for row in rows]
     return [
         Section(
             "CheckList, by capability",
-            table=Table(["capability", *columns], [[r.capability, *_cells(r)] for r in together]),
+            table=Table(["capability", *columns], [[r.capability, *_cells(r, columns)] for r in together]),
         ),
         Section("CheckList, by test", table=Table(["test", "type", *columns], tests), notes=notes),
     ]
 
 
-def _cells(row: Row) -> list[str | int]:
-    failed = numerals.fraction(row.failed, row.judged, row.ci95)
-    return [row.cases, failed, row.undetermined, row.excluded]
+def _cells(row: Row, columns: Sequence[str]) -> list[Cell]:
+    counts = {name: getattr(row, name) for name in ("cases", *OPEN)}
+    counts["failed"] = _failed(row)
+    return [counts[column] for column in columns]
+
+
+def _failed(row: Row) -> Worded:
+    """Return the number and share of failed cases, with its interval where there is room."""
+    text = numerals.fraction(row.failed, row.judged, row.ci95)
+    return Worded(text, text.partition(" [")[0])

@@ -6,15 +6,17 @@ from typing import Annotated
 
 from pydantic import Field
 
-from harness.errors import ConfigError
 from harness.plugins import Flag, Kit, Options, Positive, Suite, SuitePlugin
 
 
 class CheckListOptions(Options):
-    """``[checklist]``: the file of tests, how many cases to take of each, and whether to measure how diverse
-    their syntax is, which needs a parser."""
+    """``[checklist]``: the file of tests, if not the bundled ones, how many cases to take of each, and
+    whether to measure how diverse their syntax is, which needs a parser."""
 
-    tests: str | None = Field(default=None, description="The file of tests (JSON lines).")
+    tests: str | None = Field(
+        default=None,
+        description="The file of tests: templates (TOML), JSON lines or a table [the bundled tests].",
+    )
     limit: Annotated[Positive | None, Flag("--cases-per-test")] = Field(
         default=None, description="At most N cases of each test."
     )
@@ -29,8 +31,6 @@ def make(options: CheckListOptions, kit: Kit) -> Suite:
     from harness.suites.checklist import tests
     from harness.suites.checklist.suite import CheckList
 
-    if options.tests is None:
-        raise ConfigError("suite checklist needs a file of tests, JSON lines: --tests FILE")
     return CheckList(
         tests.load(options.tests, options.limit, kit.seed),
         oracle.labels(kit.task.labels, "checklist"),
@@ -41,7 +41,7 @@ def make(options: CheckListOptions, kit: Kit) -> Suite:
 
 plugin = SuitePlugin(
     name="checklist",
-    about="CheckList: tests written by hand of what an answer must be, stay or move towards (--tests FILE)",
+    about="CheckList: tests of what an answer must be, stay or move towards; bundled, or of a file",
     options=CheckListOptions,
     make=make,
 )

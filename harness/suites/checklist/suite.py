@@ -1,4 +1,4 @@
-"""CheckList: behavioural tests written by hand, in CheckList's format or in this project's.
+"""CheckList: behavioural tests, the bundled ones or those of a file.
 
 Ribeiro, Wu, Guestrin and Singh, "Beyond Accuracy: Behavioral Testing of NLP Models with CheckList", ACL 2020,
 the baseline of S²LCT. A group is one case of a test: an MFT's texts, or an original with its changed texts.
@@ -15,7 +15,8 @@ from harness.plugins import Figures, Nouns, Suite
 from harness.suites import diversity
 from harness.suites import sentiment_oracle as oracle
 from harness.suites.checklist import counts, exhibits, expectations
-from harness.suites.checklist.tests import Item, Tests
+from harness.suites.checklist.items import Item
+from harness.suites.checklist.tests import Tests
 from harness.suites.oracle import smaller
 
 RELATIONS = {"MFT": "expected", "INV": "star", "DIR": "direction"}

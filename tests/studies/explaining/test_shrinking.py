@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -98,6 +99,60 @@ def test_both_texts_keep_the_same_sentences_and_clauses() -> None:
     )
     assert found.answers == (("Positive",), ("Negative",))
     assert (found.sentences, found.clauses, found.minimal) == ((1, 4), (2, 3), True)
+
+
+CLAUSES = st.lists(st.integers(1, 5), min_size=1, max_size=4)
+"""How many clauses each sentence has."""
+
+
+def of_clauses(sizes: Sequence[int], person: str) -> str:
+    """A text of numbered clauses, each of which names a person."""
+    numbers = iter(range(sum(sizes)))
+    sentences = (", ".join(f"x{next(numbers)} {person}" for _ in range(size)) for size in sizes)
+    return " ".join(f"{sentence.capitalize()}." for sentence in sentences)
+
+
+def left_out_one_by_one(original: str, mutant: str) -> list[tuple[str, str]]:
+    """Both texts without each of their clauses in turn."""
+    pieces = [
+        clause
+        for sentence in aligned(sentences_of(original), sentences_of(mutant))
+        for clause in aligned(clauses_of(sentence.original), clauses_of(sentence.mutant))
+    ]
+    return [
+        ("".join(p.original for p in rest).strip(), "".join(p.mutant for p in rest).strip())
+        for number in range(len(pieces))
+        if (rest := pieces[:number] + pieces[number + 1 :])
+    ]
+
+
+@given(CLAUSES, st.data())
+def test_of_texts_of_several_clauses_those_that_are_needed_are_left(
+    sizes: list[int], data: st.DataObject
+) -> None:
+    every = range(sum(sizes))
+    needed = data.draw(st.sets(st.sampled_from(every), min_size=1))
+    ask = labels_only(lambda words: not {"woman", *(f"x{n}" for n in needed)} <= words)
+    found = asyncio.run(shrink(ask, of_clauses(sizes, "man"), of_clauses(sizes, "woman")))
+    assert found is not None
+    assert {f"x{n}" for n in every if f"x{n} woman" in found.mutant.lower()} == {f"x{n}" for n in needed}
+    assert (found.clauses[0], found.minimal) == (len(needed), True)
+
+
+@given(CLAUSES, st.integers(0, 10**6))
+def test_no_clause_of_a_minimal_part_can_go_whatever_the_answers(sizes: list[int], seed: int) -> None:
+    """The answers to parts follow no rule: more words may mend what fewer break."""
+    original, mutant = of_clauses(sizes, "man"), of_clauses(sizes, "woman")
+
+    def say(text: str) -> Reading:
+        draw = Random(f"{seed}/{text}").random()
+        return said(NO if text == mutant or (text != original and "woman" in text and draw < 0.5) else YES)
+
+    found = asyncio.run(shrink(Scripted(say), original, mutant, limit=10_000))
+    assert found is not None
+    assert found.minimal
+    for one, other in left_out_one_by_one(found.original, found.mutant):
+        assert not say(one).outcome.differs(say(other).outcome)
 
 
 def test_a_sentence_that_was_added_is_kept_by_itself() -> None:

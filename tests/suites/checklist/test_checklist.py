@@ -17,7 +17,9 @@ from harness import config
 from harness.audit import assembly, pipeline
 from harness.errors import ConfigError
 from harness.folder import RunFolder
-from harness.report import listing, packing
+from harness.report import listing, packing, terminal
+from harness.suites.checklist import exhibits, tests
+from harness.suites.checklist.counts import Row
 from tests.servers import Answer, Script, completion, serve
 
 TESTS = [
@@ -63,14 +65,23 @@ def test_a_group_is_a_case_of_a_test(settings: dict[str, Any]) -> None:
     assert all(case.expected is None for case in cases[3:])
 
 
+def test_without_a_file_the_bundled_tests_are_run(settings: dict[str, Any]) -> None:
+    del settings["checklist.tests"]
+    made = asyncio.run(pipeline.run(config.load(None, settings | {"checklist.limit": 2})))
+    assert made["tests_file"] == "bundled"
+    rows = made["checklist"]["tests"]
+    assert len(rows) >= 30
+    assert {row["cases"] for row in rows} == {2}
+
+
 def test_failure_rates_by_test_and_capability(settings: dict[str, Any]) -> None:
     made = asyncio.run(pipeline.run(config.load(None, settings)))
-    tests = by_name(made["checklist"]["tests"], "test")
-    assert (tests["words"]["passed"], tests["words"]["failed"]) == (2, 1)
-    assert tests["words"]["rate"] == pytest.approx(1 / 3)
-    assert tests["words"]["ci95"][0] < 1 / 3 < tests["words"]["ci95"][1]
-    assert (tests["names"]["passed"], tests["names"]["failed"]) == (1, 1)  # Joy is a happy name to VADER
-    directed = tests["intensifiers"]
+    by_test = by_name(made["checklist"]["tests"], "test")
+    assert (by_test["words"]["passed"], by_test["words"]["failed"]) == (2, 1)
+    assert by_test["words"]["rate"] == pytest.approx(1 / 3)
+    assert by_test["words"]["ci95"][0] < 1 / 3 < by_test["words"]["ci95"][1]
+    assert (by_test["names"]["passed"], by_test["names"]["failed"]) == (1, 1)  # Joy is a happy name to VADER
+    directed = by_test["intensifiers"]
     assert (directed["passed"], directed["failed"], directed["excluded"]) == (1, 0, 1)
     together = by_name(made["checklist"]["capabilities"], "capability")
     assert (together["Vocabulary"]["passed"], together["Vocabulary"]["failed"]) == (3, 1)
@@ -80,6 +91,21 @@ def test_failure_rates_by_test_and_capability(settings: dict[str, Any]) -> None:
     assert titles == ["CheckList, by capability", "CheckList, by test"]
     report = (Path(made["folder"]) / "report.html").read_text(encoding="utf-8")
     assert "1 of 3, 33.3\u00a0%" in report
+
+
+@pytest.mark.parametrize(("excluded", "undetermined"), [(0, 0), (3, 0), (0, 3)])
+def test_the_tables_have_room_for_every_column_in_80(excluded: int, undetermined: int) -> None:
+    rows = [
+        Row(item.capability, item.test, item.kind, 40, 20, undetermined, excluded)
+        for item in {item.test: item for item in tests.load().items}.values()
+    ]
+    for section in exhibits.figures(rows).sections:
+        assert section.table is not None
+        drawn = terminal.drawn(section.table, section.title, 80)
+        assert drawn.caption is None  # which would name what has no room
+        heads = [str(column.header) for column in drawn.columns]
+        assert ("excluded" in heads, "undetermined" in heads) == (excluded > 0, undetermined > 0)
+        assert "failed" in heads
 
 
 def test_the_page_asks_whether_answers_are_as_expected_and_filters_by_test(settings: dict[str, Any]) -> None:
@@ -98,14 +124,14 @@ def test_two_labels_leave_open_what_they_cannot_say(settings: dict[str, Any]) ->
     with serve(plain) as server:
         endpoint = {"model.name": "scripted", "model.base_url": server.base_url}
         made = asyncio.run(pipeline.run(config.load(None, settings | endpoint | {"task": "sst2"})))
-    tests = by_name(made["checklist"]["tests"], "test")
-    assert (tests["words"]["undetermined"], tests["words"]["failed"]) == (1, 0)
+    by_test = by_name(made["checklist"]["tests"], "test")
+    assert (by_test["words"]["undetermined"], by_test["words"]["failed"]) == (1, 0)
 
 
 def test_near_a_tie_two_labels_may_mean_neutral(settings: dict[str, Any]) -> None:
     made = asyncio.run(pipeline.run(config.load(None, settings | {"task": "sst2"})))
-    tests = by_name(made["checklist"]["tests"], "test")
-    assert (tests["words"]["undetermined"], tests["words"]["failed"]) == (0, 1)
+    by_test = by_name(made["checklist"]["tests"], "test")
+    assert (by_test["words"]["undetermined"], by_test["words"]["failed"]) == (0, 1)
 
 
 def plain(_: dict[str, Any], __: int) -> Answer:
@@ -147,7 +173,6 @@ def test_with_a_parser_the_syntax_is_counted(settings: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({"checklist.tests": None}, "suite checklist needs a file of tests, JSON lines: --tests FILE"),
         ({"task": "scotus"}, "suite checklist needs a task with the labels positive"),
         ({"documents.path": "x.csv"}, "makes its own texts: leave --data"),
     ],

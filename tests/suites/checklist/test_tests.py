@@ -68,6 +68,7 @@ def test_a_direction_is_the_rows_or_the_released_suites(tmp_path: Path) -> None:
             "'tolerance' must be a number from 0 to 1",
         ),
         ({"capability": None, "text": "x", "label": 1}, "'capability' is missing"),
+        ({"text": "x", "lable": 1}, "unknown key 'lable': known are test, type, capability"),
     ],
 )
 def test_what_is_wrong_with_a_row_is_said(tmp_path: Path, row: dict[str, Any], says: str) -> None:
@@ -75,6 +76,48 @@ def test_what_is_wrong_with_a_row_is_said(tmp_path: Path, row: dict[str, Any], s
     with pytest.raises(ConfigError, match=says) as raised:
         tests.load(file)
     assert str(raised.value).startswith(f"{file}: row 2: ")
+
+
+HEADER = "test\ttype\tcapability\tlabel\texpect\ttolerance\ttext"
+
+
+def test_a_table_says_what_lines_of_json_say(tmp_path: Path) -> None:
+    file = tmp_path / "tests.txt"
+    lines = [
+        HEADER,
+        "words\tMFT\tVocabulary\t2\t\t\tgood",
+        "words\tMFT\tVocabulary\tpositive, neutral\t\t\tnot bad",
+        "",
+        "names\tinv\tNER\t\t\t\tAnn left.\tSue left.\tMia left.",
+        "more\tDIR\tVocabulary\t\tno less confident\t0.2\tgood\tvery good\r",
+    ]
+    file.write_text("\n".join(lines), encoding="utf-8")
+    good, not_bad, names, more = tests.load(file).items
+    assert (good.expected, good.texts) == (frozenset(["positive"]), ("good",))
+    assert not_bad.expected == frozenset(["positive", "neutral"])
+    assert (names.kind, names.texts) == ("INV", ("Ann left.", "Sue left.", "Mia left."))
+    assert (more.direction, more.tolerance, more.texts[-1]) == ("no less confident", 0.2, "very good")
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (HEADER.replace("label", "lable"), "row 1: unknown column 'lable': known are test"),
+        (HEADER.replace("type\t", ""), "row 1: there is no column 'type'"),
+        ("text\ttest\ttype\tcapability", "row 1: each column is named once, and 'text' is the last"),
+        (f"{HEADER}\nwords\tMFT", "row 2: 2 cells for 7 columns"),
+        (f"{HEADER}\nw\tMFT\tV\t5\t\t\tgood", "row 2: unknown label '5'"),
+        (f"{HEADER}\nw\tDIR\tV\t\tno less positive\tx\ta\tb", "row 2: 'tolerance' must be a number"),
+        (f"{HEADER}\nw\tMFT\tV\t1\t\t\t", "row 2: 'texts': MFT needs one"),
+        ("test, type, text", "row 1: not valid JSON"),
+    ],
+)
+def test_what_is_wrong_with_a_table_is_said(tmp_path: Path, content: str, says: str) -> None:
+    file = tmp_path / "tests.txt"
+    file.write_text(content, encoding="utf-8")
+    with pytest.raises(ConfigError, match=says) as raised:
+        tests.load(file)
+    assert "\n" not in str(raised.value)
 
 
 def test_a_case_is_given_once(tmp_path: Path) -> None:
