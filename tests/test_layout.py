@@ -73,7 +73,8 @@ FLOORS = (
     ("audit.assembly", "audit.asking"),
     ("audit", "audit.adaptive", "audit.examination", "audit.generation", "audit.planning"),
     ("audit.batching", "audit.generation_ray"),
-    ("audit.checking", "audit.pipeline"),
+    ("audit.checking", "audit.pipeline", "guard"),
+    ("guarded",),
     # What is asked of a finished run, and the ways in.
     ("studies",),
     ("pytest_plugin", "view"),

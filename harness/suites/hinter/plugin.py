@@ -175,6 +175,11 @@ def for_sample(options: HinterOptions) -> HinterOptions:
     return options.model_copy(update={"max_pairs": SAMPLE_PAIRS})
 
 
+def for_guard(options: HinterOptions) -> HinterOptions:
+    """Change one attribute at a time, unless ``order`` says otherwise: someone waits for the answer."""
+    return options if "order" in options.model_fields_set else options.model_copy(update={"order": 1})
+
+
 def checks(options: HinterOptions, kit: Kit) -> Iterator[Check]:
     """Yield checks that the parsers parse a sentence, and one that shows the sizes of the lexicon."""
     yield Check("parser", lambda: _tagged(kit.parser(options.parser)))
@@ -203,6 +208,7 @@ plugin = SuitePlugin(
     options=HinterOptions,
     make=make,
     for_sample=for_sample,
+    for_guard=for_guard,
     resolve=resolve,
     checks=checks,
 )
