@@ -140,10 +140,10 @@ def for_sample(name: str, options: Options) -> Options:
     return adapted
 
 
-def for_guard(name: str, options: Options) -> Options:
-    """Return the options of the suite called ``name``, adapted to checks of answers as they are given."""
+def for_versions(name: str, options: Options) -> Options:
+    """Return the options of the suite called ``name``, adapted to who wants versions of texts, not a test."""
     with _blamed(_point(SUITE_GROUP, name, ConfigError, "suite")):
-        adapted: Options = suite_plugin(name).for_guard(options)
+        adapted: Options = suite_plugin(name).for_versions(options)
     return adapted
 
 

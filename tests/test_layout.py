@@ -73,7 +73,7 @@ FLOORS = (
     ("audit.assembly", "audit.asking"),
     ("audit", "audit.adaptive", "audit.examination", "audit.generation", "audit.planning"),
     ("audit.batching", "audit.generation_ray"),
-    ("audit.checking", "audit.pipeline", "guard"),
+    ("audit.checking", "audit.pipeline", "augment", "guard"),
     ("guarded",),
     # What is asked of a finished run, and the ways in.
     ("studies",),

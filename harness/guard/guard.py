@@ -94,7 +94,7 @@ class Guard:
 
 def assembled(config: RunConfig) -> Audit:
     """Return what a guard with the settings of ``config`` needs. Raises ``HarnessError``."""
-    options = registry.for_guard(config.suite, config.suite_options)
+    options = registry.for_versions(config.suite, config.suite_options)
     audit = assemble(
         config.model_copy(update={"control": Controls(share=0)}).of_suite(options),
         read=False,

@@ -175,8 +175,8 @@ def for_sample(options: HinterOptions) -> HinterOptions:
     return options.model_copy(update={"max_pairs": SAMPLE_PAIRS})
 
 
-def for_guard(options: HinterOptions) -> HinterOptions:
-    """Change one attribute at a time, unless ``order`` says otherwise: someone waits for the answer."""
+def for_versions(options: HinterOptions) -> HinterOptions:
+    """Change one attribute at a time, unless ``order`` says otherwise."""
     return options if "order" in options.model_fields_set else options.model_copy(update={"order": 1})
 
 
@@ -208,7 +208,7 @@ plugin = SuitePlugin(
     options=HinterOptions,
     make=make,
     for_sample=for_sample,
-    for_guard=for_guard,
+    for_versions=for_versions,
     resolve=resolve,
     checks=checks,
 )
