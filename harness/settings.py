@@ -394,7 +394,10 @@ class GuardSettings(Options):
         " prompt.",
     )
     seconds: float = Field(
-        default=60, gt=0, description="The seconds after which an answer is given without its check."
+        default=60, gt=0, description="The seconds that a check may take beyond the answer itself."
+    )
+    answer_seconds: float = Field(
+        default=600, gt=0, description="The seconds that the endpoint may take to begin an answer."
     )
     fail: Literal["open", "closed"] = Field(
         default="open", description="What is given where a check cannot be made: the answer, or an error."
@@ -404,9 +407,9 @@ class GuardSettings(Options):
         gt=0,
         description="The most versions that are asked about in a minute, for all requests.",
     )
-    at_once: Positive = Field(default=32, description="The number of requests that are answered at a time.")
+    at_once: Positive = Field(default=256, description="The number of requests that are answered at a time.")
     queue: NotNegative = Field(
-        default=256, description="The number of requests that may wait; those beyond are told to come later."
+        default=1024, description="The number of requests that may wait; those beyond are told to come later."
     )
     log: str | None = Field(
         default=None, description="Write a line for each check to this file (JSON lines)."

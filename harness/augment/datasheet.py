@@ -77,7 +77,7 @@ def _rows(source: Source, counts: Counts) -> Section:
 
 
 def _balance(counts: Counts) -> Section:
-    rows = [[attribute, group, number] for (attribute, group), number in sorted(counts.by_group.items())]
+    rows = [(attribute, group, number) for (attribute, group), number in sorted(counts.by_group.items())]
     return Section(
         "Groups",
         "How often each group was put in the place of a person, its own texts included. At each place all"
@@ -87,7 +87,7 @@ def _balance(counts: Counts) -> Section:
 
 
 def _labels(counts: Counts) -> Section:
-    rows = [[why, number] for why, number in sorted(counts.doubted.items()) if why]
+    rows = [(why, number) for why, number in sorted(counts.doubted.items()) if why]
     return Section(
         "Labels",
         "A version has the label of its original, unless that may follow from who is spoken of: then label is"

@@ -23,6 +23,7 @@ from harness.settings import (
     BudgetLimits,
     Controls,
     Documents,
+    GuardSettings,
     ModelSettings,
     Options,
     TaskOptions,
@@ -59,6 +60,7 @@ SECTIONS: Mapping[str, type[Options]] = {
     "model": ModelSettings,
     "budget": BudgetLimits,
     "control": Controls,
+    "guard": GuardSettings,
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from harness.answering.runner import Answer
@@ -86,8 +86,9 @@ class Checked:
 
     ``answer`` is the one to the text itself, ``given`` what is given in its place: the same, or the one that
     the groups together give, or None where it is refused. ``differences`` are the evidence of an unfair
-    verdict, ``versions`` everything that was asked about beside the text. ``requests`` counts the distinct
-    requests, that about the text among them; ``steps`` is 2 where the first versions disagreed.
+    verdict, ``versions`` everything that was asked about beside the text, ``groups`` those that were
+    compared, by attribute. ``requests`` counts the distinct requests, that about the text among them;
+    ``steps`` is 2 where the first versions disagreed.
     """
 
     answer: Heard
@@ -96,6 +97,7 @@ class Checked:
     reason: NotChecked | None = None
     differences: Sequence[Difference] = ()
     versions: Sequence[Version] = ()
+    groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
     requests: int = 1
     steps: int = 0
 
@@ -104,12 +106,19 @@ class Checked:
         """Whether another answer is given than that to the text."""
         return self.given is not self.answer
 
+    @property
+    def action(self) -> str:
+        """What was done: ``given`` as it came, ``healed`` or ``refused``."""
+        if not self.changed:
+            return "given"
+        return "refused" if self.given is None else "healed"
+
     def to_json(self, texts: bool = True) -> dict[str, Json]:
         """Return the check as JSON values; without ``texts``, none of the text and its answers is in it."""
         told: dict[str, Json] = {
             "verdict": self.verdict,
             **({"reason": self.reason} if self.reason else {}),
-            "action": _action(self),
+            "action": self.action,
             "differences": [difference.to_json() for difference in self.differences],
             "requests": self.requests,
             "steps": self.steps,
@@ -121,9 +130,3 @@ class Checked:
                 for v in self.versions
             ]
         return told
-
-
-def _action(checked: Checked) -> str:
-    if checked.given is None:
-        return "refused"
-    return "healed" if checked.changed else "given"

@@ -71,6 +71,7 @@ class Steps:
             None if unfair or decided else "unread",
             sorted((difference for _, difference in unfair), key=lambda each: -each.value),
             list(_versions(text, places, heard)),
+            self._compared(places, heard),
             len(heard),
             2 if suspects else 1,
         )
@@ -78,6 +79,15 @@ class Steps:
     def _widest(self, place: Place, heard: Mapping[str, Heard]) -> Difference | None:
         read = fairness.by_group(place, heard, self.outcomes)
         return fairness.widest(place, read, self.outcomes.names)
+
+    def _compared(self, places: Sequence[Place], heard: Mapping[str, Heard]) -> dict[str, list[str]]:
+        """Return the groups of which answers were read, by attribute."""
+        compared: dict[str, dict[str, None]] = {}
+        for place in places:
+            read = fairness.by_group(place, heard, self.outcomes)
+            if len(read) > 1:
+                compared.setdefault(place.attribute, {}).update(dict.fromkeys(read))
+        return {attribute: sorted(groups) for attribute, groups in compared.items()}
 
     def _decided(self, place: Place, heard: Mapping[str, Heard]) -> bool:
         """Return whether answers about two groups of a place were read."""
