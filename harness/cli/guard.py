@@ -8,12 +8,15 @@ import click
 
 from harness.cli.options import Configured, configuration
 
-KEYS = tuple(
-    f"guard.{name}"
-    for name in (
-        *("action", "text", "fail", "first", "most", "alpha", "seconds", "answer_seconds"),
-        *("versions_per_minute", "at_once", "queue", "log", "log_texts"),
-    )
+KEYS = (
+    *("task", "model.base_url"),
+    *(
+        f"guard.{name}"
+        for name in (
+            *("action", "text", "fail", "first", "most", "alpha", "seconds", "answer_seconds"),
+            *("versions_per_minute", "at_once", "queue", "log", "log_texts"),
+        )
+    ),
 )
 
 

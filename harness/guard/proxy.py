@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import aiohttp
 from aiohttp import web
 
 from harness import run_log
@@ -214,19 +215,27 @@ class Proxy:
         return web.Response(status=whole.status, headers=headers, body=content)
 
     async def _passed(self, request: web.Request, path: str, raw: bytes) -> web.StreamResponse:
-        """Send a request on and its response back, both as they come."""
+        """Send a request on and its response back, both as they come.
+
+        A response that breaks off does so for the client, too.
+        """
         self.metrics.count("upstream_requests_total", kind="answer")
-        headers = kept(request.headers)
-        async with self._upstream.sent(request.method, path, request.query_string, headers, raw) as answer:
-            response = web.StreamResponse(status=answer.status, headers=kept(answer.headers))
-            response.headers[evidence.VERDICT] = "not-checked"
-            if answer.content_length is not None:
-                response.content_length = answer.content_length
-            self._count("not-checked", "passed", answer.status)
-            await response.prepare(request)
-            async for chunk in answer.content.iter_any():
-                await response.write(chunk)
-            await response.write_eof()
+        headers, response = kept(request.headers), web.StreamResponse()
+        try:
+            async with self._upstream.sent(
+                request.method, path, request.query_string, headers, raw
+            ) as answer:
+                response = _begun(answer)
+                self._count("not-checked", "passed", answer.status)
+                await response.prepare(request)
+                async for chunk in answer.content.iter_any():
+                    await response.write(chunk)
+                await response.write_eof()
+        except Unreachable:
+            if not response.prepared:
+                raise
+            if request.transport is not None:
+                request.transport.abort()
         return response
 
     def _fault(
@@ -242,6 +251,15 @@ class Proxy:
 
     def _count(self, verdict: str, reason: str, status: int) -> None:
         self.metrics.count("requests_total", verdict=verdict, reason=reason, status=str(status))
+
+
+def _begun(answer: aiohttp.ClientResponse) -> web.StreamResponse:
+    """Return the response that begins as ``answer`` does."""
+    response = web.StreamResponse(status=answer.status, headers=kept(answer.headers))
+    response.headers[evidence.VERDICT] = "not-checked"
+    if answer.content_length is not None:
+        response.content_length = answer.content_length
+    return response
 
 
 def _parsed(raw: bytes) -> object:

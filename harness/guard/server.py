@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import signal
 import socket
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 
 from aiohttp import web
 
@@ -40,6 +40,14 @@ async def _serve(proxy: Proxy, bound: socket.socket, tell: Callable[[str], None]
     ending = asyncio.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
         _heard(name, ending)
+    async with running(proxy, bound) as address:
+        tell(address)
+        await ending.wait()
+
+
+@asynccontextmanager
+async def running(proxy: Proxy, bound: socket.socket) -> AsyncIterator[str]:
+    """Serve ``proxy`` at the socket ``bound``, and yield its address; at the end, end what was begun."""
     runner = web.AppRunner(
         _application(proxy),
         access_log=None,
@@ -51,8 +59,7 @@ async def _serve(proxy: Proxy, bound: socket.socket, tell: Callable[[str], None]
     try:
         await runner.setup()
         await web.SockSite(runner, bound, backlog=BACKLOG).start()
-        tell(f"http://{HOST}:{bound.getsockname()[1]}{ROOT}")
-        await ending.wait()
+        yield f"http://{HOST}:{bound.getsockname()[1]}{ROOT}"
     finally:
         await runner.cleanup()
         await proxy.close()
