@@ -56,16 +56,27 @@ class Guard:
         A text that names nobody costs one request. Raises ``harness.errors.EndpointError`` where the model
         answers nothing any more, such as when the budget is spent.
         """
-        runner = await self._started()
         making = asyncio.ensure_future(self.versions.of(text))
         try:
-            answer = (await self._ask(runner, [text]))[text]
+            answer = (await self.answers([text]))[text]
             places = await making
         finally:
             making.cancel()
         if len(text) > LONGEST:
             return Checked(answer, answer, "not-checked", "too-long")
-        return await self.steps.check(text, answer, places, lambda texts: self._ask(runner, texts))
+        return await self.steps.check(text, answer, places, self.answers)
+
+    async def answers(self, texts: Sequence[str]) -> dict[str, Heard]:
+        """Return the answer to each of ``texts``, asked as a run asks and not checked."""
+        runner = await self._started()
+        reader, planner = self.audit.reader, self.audit.planner
+        requests = {text: planner.request(Case("", "", "", "original", text)) for text in texts}
+        answers = await runner.replies(list(requests.values()))
+        return {
+            text: Heard(answer, reader.outcome(answer))
+            for text, request in requests.items()
+            for answer in [answers[request.key]]
+        }
 
     async def close(self) -> None:
         """Release the model, the cache and the thread."""
@@ -79,17 +90,6 @@ class Guard:
                 cache = await self._open.enter_async_context(ResponseCache(self.audit.cache))
                 self._runner = await self._open.enter_async_context(self.audit.runner(cache))
         return self._runner
-
-    async def _ask(self, runner: Runner, texts: Sequence[str]) -> dict[str, Heard]:
-        """Return the answer to each of ``texts``, asked as a run asks."""
-        reader, planner = self.audit.reader, self.audit.planner
-        requests = {text: planner.request(Case("", "", "", "original", text)) for text in texts}
-        answers = await runner.replies(list(requests.values()))
-        return {
-            text: Heard(answer, reader.outcome(answer))
-            for text, request in requests.items()
-            for answer in [answers[request.key]]
-        }
 
 
 def assembled(config: RunConfig) -> Audit:
