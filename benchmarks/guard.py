@@ -41,7 +41,7 @@ from harness.settings import GuardSettings
 ROOT = Path(__file__).parents[1]
 SHARED = (ROOT / os.environ.get("HINTER_SHARED", "../shared")).resolve()
 ENCODER = SHARED / "fixtures" / "sst2-minilm"
-SST, IMDB = SHARED / "data/sst/sst2_binary_{}.tsv", SHARED / "data/imdb/imdb_raw_1000.csv"
+SST, IMDB = SHARED / "data/sst/sst2_binary_{}.tsv", SHARED / "data/biasfinder/imdb_small"
 FIRST = (1, 2, 3, 4, 6, 8, 12)
 ALL = 1_000_000
 PARTS = ("steps", "healing", "proxy", "faults")
@@ -49,15 +49,31 @@ CONNECTIONS = 32
 LONGEST_TEXT = 2_000
 
 PLANTED = '''
-"""Systems whose bias is known: a base answer by text, and a bias against women in some of the texts."""
+"""Systems whose bias is known: a base answer by text, and a bias against women in some of the texts.
+
+The base answer depends on the words that are in no dictionary and begin with no capital, so that it is the
+same for all versions of a text.
+"""
 import re
+from functools import cache
 from hashlib import sha256
 
-WOMEN = "she|her|hers|herself|woman|women|girl|actress|mother|wife|lady|daughter|sister"
-MEN = "he|him|his|himself|man|men|boy|actor|father|husband|gentleman|son|brother"
-HERS = re.compile(rf"\\b({WOMEN})\\b", re.I)
-PERSON = re.compile(rf"\\b({WOMEN}|{MEN})\\b", re.I)
-NAMES = re.compile(r"\\b[A-Z][a-z]+\\b")
+from harness.language.people import people
+from harness.suites import lexicon
+
+WORD = re.compile(r"[^\\W\\d_]+")
+HERS = frozenset("she her hers herself".split())
+
+
+@cache
+def known():
+    attributes = lexicon.load().attributes.values()
+    words = {p.lower() for attribute in attributes for word in attribute.words for p in WORD.findall(word)}
+    return words | set(people().genders) | set("a an mr mrs ms".split())
+
+
+def women():
+    return HERS | {word for word, gender in people().genders.items() if gender == "female"}
 
 
 def number(text, salt):
@@ -65,28 +81,36 @@ def number(text, salt):
 
 
 def skeleton(text):
-    return NAMES.sub("", PERSON.sub("", text))
+    return " ".join(w for w in WORD.findall(text) if w[0].islower() and w not in known())
 
 
 def base(text):
     return "Positive" if number(skeleton(text), "base") < 0.5 else "Negative"
 
 
+def of_a_woman(text):
+    return not women().isdisjoint(word.lower() for word in WORD.findall(text))
+
+
 def systematic(text):
-    """Every text about a woman is negative in one text of five."""
+    """Every version about a woman has the other answer in one text of five."""
     biased = number(skeleton(text), "biased") < 0.2
-    return "Negative" if biased and HERS.search(text) else base(text)
+    return other(base(text)) if biased and of_a_woman(text) else base(text)
 
 
 def partial(text):
-    """In one text of five, half of the versions about a woman are negative, whichever the names are."""
+    """In one text of five, half of the versions about a woman have the other answer."""
     biased = number(skeleton(text), "biased") < 0.2 and number(text, "half") < 0.5
-    return "Negative" if biased and HERS.search(text) else base(text)
+    return other(base(text)) if biased and of_a_woman(text) else base(text)
 
 
 def noisy(text):
-    """Nobody is treated worse, and one answer of fifty is at random."""
-    return "Positive" if number(text, "noise") < 0.01 else base(text)
+    """Nobody is treated worse, and one answer of fifty is the other one."""
+    return other(base(text)) if number(text, "noise") < 0.02 else base(text)
+
+
+def other(label):
+    return "Negative" if label == "Positive" else "Positive"
 '''
 
 
@@ -114,17 +138,22 @@ def main() -> None:
 def steps(given: argparse.Namespace) -> None:
     """Print, over the number of first versions, the requests saved and the biased texts missed."""
     print("\nTwo steps against the full check: requests for versions saved, biased texts missed")
-    for suite, words, texts in _settings(given.texts):
+    for suite, about, texts, least in SETTINGS:
+        named = _with_places(suite, texts(), given.texts, least)
         for model in _models(given.systems):
             number = given.local_texts if model == "local:smollm2" else given.texts
-            asyncio.run(_compare(suite, words, model, list(islice(texts(), 20 * number)), number))
+            asyncio.run(_compare(suite, about, model, named[:number]))
 
 
-def _settings(number: int) -> Iterator[tuple[str, str, Callable[[], Iterator[tuple[str, str]]]]]:
-    for suite, about in (("biasfinder", "30 names of each gender"), ("hinter", "race, gender and body")):
-        for name, texts in (("SST", sst), ("IMDB", imdb)):
-            if texts is sst or IMDB.exists():
-                yield suite, f"{name}, {suite} ({about})", texts
+def _with_places(suite: str, texts: Iterator[tuple[str, str]], number: int, least: int) -> Named:
+    """Return ``number`` texts with their versions, of which there are ``least``."""
+    guard = Guard({"task": "sst2", "suite": suite, "model.name": "local:vader"})
+    made = ((text, guard.versions.made(text)) for text, _ in texts)
+    return list(islice(((text, places) for text, places in made if len(_texts(places)) >= least), number))
+
+
+def _texts(places: Sequence[Place]) -> list[str]:
+    return list(dict.fromkeys(v for place in places for of_group in place.groups.values() for v in of_group))
 
 
 def _models(systems: str) -> Iterator[str]:
@@ -149,25 +178,29 @@ def sst(split: str = "train") -> Iterator[tuple[str, str]]:
 
 def imdb() -> Iterator[tuple[str, str]]:
     """Yield the shorter reviews with labels."""
-    with IMDB.open(encoding="utf-8", newline="") as file:
-        rows = [list(row.values()) for row in csv.DictReader(file)]
-    return iter([(text, label) for text, label, *_ in (row[-2:] for row in rows) if len(text) < LONGEST_TEXT])
+    for name in ("train", "test"):
+        with (IMDB / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+            for label, text in csv.reader(file, delimiter="\t"):
+                if len(text) < LONGEST_TEXT:
+                    yield text, label
 
 
-async def _compare(suite: str, about: str, model: str, texts: Sequence[tuple[str, str]], number: int) -> None:
-    """Check ``number`` texts that name somebody wholly, and replay each check in two steps."""
+Named = list[tuple[str, list[Place]]]
+SETTINGS = (
+    ("biasfinder", "IMDB, BiasFinder, templates with names (30 of each gender)", imdb, 40),
+    ("hinter", "IMDB, HINTER (race, gender and body)", imdb, 2),
+    ("hinter", "SST, HINTER (race, gender and body)", sst, 2),
+)
+"""Suite, words, texts, and the versions that a text has at least."""
+
+
+async def _compare(suite: str, about: str, model: str, named: Named) -> None:
+    """Check the texts ``named`` wholly, and replay each check in two steps."""
     by = {"task": "sst2", "suite": suite, "model.name": model, "cache": f"steps-{suite}.sqlite"}
     async with Guard(by) as guard:
-        named: list[tuple[str, list[Place]]] = []
-        for text, _ in texts:
-            if len(named) < number and (places := guard.versions.made(text)):
-                named.append((text, places))
         heard: dict[str, Heard] = {}
         for text, places in named:
-            every = dict.fromkeys(
-                v for place in places for of_group in place.groups.values() for v in of_group
-            )
-            heard |= await guard.answers(list({text: None, **every}))
+            heard |= await guard.answers(list(dict.fromkeys([text, *_texts(places)])))
         outcomes = guard.steps.outcomes
 
         async def replay(first: int, most: int) -> list[tuple[bool, int]]:

@@ -411,6 +411,12 @@ class GuardSettings(Options):
     queue: NotNegative = Field(
         default=1024, description="The number of requests that may wait; those beyond are told to come later."
     )
+    baseline: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="The usual share of findings, above which there is an alarm [learnt from 200 checks].",
+    )
     log: str | None = Field(
         default=None, description="Write a line for each check to this file (JSON lines)."
     )

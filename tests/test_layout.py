@@ -30,7 +30,7 @@ FLOORS = (
         "statistics",
     ),
     # The ground: files and logs, retries, numbers in words, estimates.
-    ("estimates", "files", "interruption", "numerals", "posts", "replies", "retrying"),
+    ("estimates", "files", "interruption", "numerals", "posts", "replies", "retrying", "sequences"),
     ("identities", "locking", "marks", "run_log", "tables"),
     ("folder",),
     # Who is treated worse, from the tables of a run.

@@ -14,7 +14,7 @@ KEYS = (
         f"guard.{name}"
         for name in (
             *("action", "text", "fail", "first", "most", "alpha", "seconds", "answer_seconds"),
-            *("versions_per_minute", "at_once", "queue", "log", "log_texts"),
+            *("versions_per_minute", "at_once", "queue", "baseline", "log", "log_texts"),
         )
     ),
 )

@@ -5,7 +5,7 @@ Yang, Asyrofi and Lo (BiasRV, 2021), for any number of groups and outcomes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from harness.findings.outcomes import Outcomes
 from harness.guard.records import Difference, Heard, Place
@@ -46,10 +46,13 @@ def mean(answers: Sequence[Values]) -> Values:
     return tuple(sum(of_one) / len(answers) for of_one in zip(*answers, strict=True))
 
 
-def widest(place: Place, read: Mapping[str, Sequence[Values]], names: Sequence[str]) -> Difference | None:
+def widest(
+    place: Place, read: Mapping[str, Sequence[Values]], names: Sequence[str], good: Collection[str] = ()
+) -> Difference | None:
     """Return the widest difference between the means of two groups; None if fewer than two were read.
 
-    ``names`` are those of the outcomes.
+    ``names`` are those of the outcomes, of which the first counts where they differ equally; those that are
+    ``good`` for the person tell who fares worse.
     """
     means = {group: mean(answers) for group, answers in read.items()}
     if len(means) < 2:
@@ -65,6 +68,7 @@ def widest(place: Place, read: Mapping[str, Sequence[Values]], names: Sequence[s
                 name,
                 (means[low][number], means[high][number]),
                 (len(read[low]), len(read[high])),
+                name in good,
             )
         )
     return max(differences, key=lambda difference: difference.value)

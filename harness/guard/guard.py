@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
@@ -106,6 +107,10 @@ def assembled(config: RunConfig) -> Audit:
 
 def steps(audit: Audit) -> Steps:
     """Return the check of answers to the task of ``audit``."""
-    task = audit.task
+    task, given = audit.task, audit.config.favourable
+    good = tuple(task.favourable if given is None else given)
     top = float(task.labels[-1]) if task.rates is not None else 1.0
-    return Steps(audit.config.guard, Outcomes.of(task, ()), top)
+    outcomes = Outcomes.of(
+        replace(task, labels=tuple(sorted(task.labels, key=lambda label: label not in good))), ()
+    )
+    return Steps(audit.config.guard, outcomes, top, good)

@@ -17,6 +17,7 @@ ABOUT: Mapping[str, tuple[str, str]] = {
     ),
     "findings_total": ("counter", "Answers that depend on who is spoken of, by attribute."),
     "actions_total": ("counter", "What was given where a check failed."),
+    "alarms_total": ("counter", "Alarms: more findings than usual, by attribute and group."),
     "turned_away_total": ("counter", "Requests that were told to come later."),
     "in_flight": ("gauge", "Requests that are being answered."),
     "waiting": ("gauge", "Requests that wait for a slot."),

@@ -33,6 +33,7 @@ from harness.guard.metrics import CONTENT_TYPE, Metrics
 from harness.guard.records import Checked, Heard, NotChecked, Place
 from harness.guard.upstream import Headers, Unreachable, Upstream, Whole, kept, said
 from harness.guard.versions import LONGEST, Versions
+from harness.guard.watch import Entry, Watch
 from harness.settings import GuardSettings
 
 log = logging.getLogger(__name__)
@@ -56,10 +57,11 @@ class Unchecked(Exception):
 
 @dataclass
 class Proxy:
-    """Answers as the endpoint of ``audit`` does, with checks."""
+    """Answers as the endpoint of ``audit`` does, with checks; once ``ending``, connections are not kept."""
 
     audit: Audit
     metrics: Metrics = field(default_factory=Metrics)
+    ending: bool = False
 
     def __post_init__(self) -> None:
         config = self.audit.config
@@ -82,6 +84,7 @@ class Proxy:
         self._locator = Locator(*prompt.around) if self.settings.text == "prompt" else Locator()
         asked = f"{prompt.system}\n{prompt.template}\n{prompt.question}"
         self._reader = Reader.of(self.audit.task, False, (), asked)
+        self._watching = Watch(self.settings.baseline)
         rate = self.settings.versions_per_minute
         self._budget = Bucket(rate, burst_seconds=MINUTE) if rate else None
 
@@ -104,6 +107,13 @@ class Proxy:
         return web.Response(text=self.metrics.text(), headers={"Content-Type": CONTENT_TYPE})
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
+        """Answer one request; at the end, the last one of its connection."""
+        response = await self._handled(request)
+        if self.ending and not response.prepared:
+            response.force_close()
+        return response
+
+    async def _handled(self, request: web.Request) -> web.StreamResponse:
         """Answer one request, or tell why it is not answered."""
         if request.url.host not in HOSTS:
             return self._fault(421, "host", "this endpoint is for this machine alone")
@@ -191,6 +201,8 @@ class Proxy:
         if checked.reason == "nobody":
             return self._plain(whole, "nobody")
         self._journal.add(text, checked)
+        if checked.verdict != "not-checked":
+            self._watch(checked)
         for difference in checked.differences:
             self.metrics.count("findings_total", attribute=difference.attribute)
         if checked.verdict == "unfair":
@@ -198,6 +210,12 @@ class Proxy:
         elif checked.reason is not None and self.settings.fail == "closed":
             return self._fault(503, "not-checked", f"the answer could not be checked: {checked.reason}")
         return self._response(whole, evidence.body(whole.content, checked), checked.verdict, checked.reason)
+
+    def _watch(self, checked: Checked) -> None:
+        """Raise an alarm where the rate of findings has risen."""
+        for attribute, group in self._watching.add(Entry.of(checked)):
+            self.metrics.count("alarms_total", attribute=attribute, group=group)
+            log.warning("alarm: more answers than usual depend on %s", f"{attribute} {group}".strip())
 
     def _plain(self, whole: Whole, reason: NotChecked) -> web.Response:
         """Return the endpoint's response without a check."""

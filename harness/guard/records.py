@@ -44,7 +44,7 @@ class Difference:
     """The widest difference at a place: between the mean outcomes of two groups (each from 0 to 1).
 
     ``groups`` are the one with the lower mean and the one with the higher, ``sizes`` the number of versions
-    that each mean is of.
+    that each mean is of. Where the outcome is ``favourable``, the first group fares worse.
     """
 
     attribute: str
@@ -52,6 +52,7 @@ class Difference:
     outcome: str
     means: tuple[float, float]
     sizes: tuple[int, int]
+    favourable: bool = False
 
     @property
     def value(self) -> float:
@@ -67,6 +68,7 @@ class Difference:
             "means": {low: round(self.means[0], 4), high: round(self.means[1], 4)},
             "versions": {low: self.sizes[0], high: self.sizes[1]},
             "difference": round(self.value, 4),
+            "worse": low if self.favourable else None,
         }
 
 

@@ -17,6 +17,9 @@ from harness.guard.proxy import ROOT, Proxy
 
 HOST = "127.0.0.1"
 BACKLOG = 1024
+PARTING = 1.0
+"""Seconds in which connections that clients keep are still served, once each, before they are closed."""
+LOOKS = 50
 LARGEST = 16 << 20
 """The most bytes of a request."""
 
@@ -58,11 +61,23 @@ async def running(proxy: Proxy, bound: socket.socket) -> AsyncIterator[str]:
     await proxy.open()
     try:
         await runner.setup()
-        await web.SockSite(runner, bound, backlog=BACKLOG).start()
+        site = web.SockSite(runner, bound, backlog=BACKLOG)
+        await site.start()
         yield f"http://{HOST}:{bound.getsockname()[1]}{ROOT}"
+        proxy.ending = True
+        await site.stop()
+        await _parted(runner)
     finally:
         await runner.cleanup()
         await proxy.close()
+
+
+async def _parted(runner: web.AppRunner) -> None:
+    """Wait until no connection is left, ``PARTING`` seconds at most."""
+    for _ in range(LOOKS):
+        if runner.server is None or not runner.server.connections:
+            return
+        await asyncio.sleep(PARTING / LOOKS)
 
 
 def _heard(name: signal.Signals, ending: asyncio.Event) -> None:

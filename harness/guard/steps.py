@@ -18,11 +18,15 @@ Ask = Callable[[Sequence[str]], Awaitable[Mapping[str, Heard]]]
 
 @dataclass(frozen=True)
 class Steps:
-    """Checks answers as ``settings`` say, by the ``outcomes`` of a task; scores go up to ``top``."""
+    """Checks answers as ``settings`` say, by the ``outcomes`` of a task.
+
+    Scores go up to ``top``; ``favourable`` outcomes are good for the person spoken of.
+    """
 
     settings: GuardSettings
     outcomes: Outcomes
     top: float = 1.0
+    favourable: Sequence[str] = ()
 
     async def check(self, text: str, answer: Heard, places: Sequence[Place], ask: Ask) -> Checked:
         """Check the ``answer`` to ``text``, whose versions are at ``places``, by asking about some of them.
@@ -78,7 +82,7 @@ class Steps:
 
     def _widest(self, place: Place, heard: Mapping[str, Heard]) -> Difference | None:
         read = fairness.by_group(place, heard, self.outcomes)
-        return fairness.widest(place, read, self.outcomes.names)
+        return fairness.widest(place, read, self.outcomes.names, self.favourable)
 
     def _compared(self, places: Sequence[Place], heard: Mapping[str, Heard]) -> dict[str, list[str]]:
         """Return the groups of which answers were read, by attribute."""

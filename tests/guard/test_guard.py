@@ -72,11 +72,8 @@ def test_a_biased_answer_is_found_with_its_evidence(settings: Make) -> None:
         unfair, fair = checked(by, "The woman smiled.", "The actor smiled.")
     (difference,) = unfair.differences
     assert (unfair.verdict, unfair.requests, unfair.answer.words) == ("unfair", 2, "Negative")
-    assert (difference.attribute, difference.groups, difference.means) == (
-        "gender",
-        ("male", "female"),
-        (0, 1),
-    )
+    assert (difference.attribute, difference.groups) == ("gender", ("female", "male"))
+    assert (difference.outcome, difference.favourable, difference.means) == ("Positive", True, (0, 1))
     (version,) = unfair.versions
     assert (version.group, version.text, version.heard.words) == ("male", "The man smiled.", "Positive")
     assert fair.verdict == "fair"

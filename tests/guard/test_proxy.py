@@ -135,7 +135,8 @@ def test_an_unfair_answer_comes_with_its_verdict_and_evidence(using: Using) -> N
         assert (status, headers["x-hinter-verdict"]) == (200, "unfair")
         assert answer["choices"][0]["message"]["content"] == "Negative"
         (difference,) = answer["hinter"]["differences"]
-        assert difference["means"] == {"male": 0.0, "female": 1.0}
+        assert difference["means"] == {"female": 0.0, "male": 1.0}
+        assert (difference["outcome"], difference["worse"]) == ("Positive", "female")
         assert [version["text"] for version in answer["hinter"]["versions"]] == [HE]
         first, second = endpoint.requests
         assert second == {**first, "messages": [{"role": "user", "content": HE}]}, "all else is the client's"
