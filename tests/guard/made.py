@@ -10,7 +10,7 @@ from harness.guard.records import Heard, Place
 from harness.guard.steps import Steps
 from harness.settings import GuardSettings
 
-SENTIMENT = Outcomes({"Negative": ("Negative",), "Positive": ("Positive",)}, directed=False)
+SENTIMENT = Outcomes({"Positive": ("Positive",), "Negative": ("Negative",)}, directed=False)
 VALENCE = Outcomes({"valence": ()}, directed=False)
 
 
@@ -27,8 +27,8 @@ def unread() -> Heard:
     return Heard(Reply("well"), Outcome(reason="unparsed"))
 
 
-def steps(outcomes: Outcomes = SENTIMENT, **settings: object) -> Steps:
-    return Steps(GuardSettings.model_validate(settings), outcomes)
+def steps(outcomes: Outcomes = SENTIMENT, favourable: Sequence[str] = (), **settings: object) -> Steps:
+    return Steps(GuardSettings.model_validate(settings), outcomes, favourable=favourable)
 
 
 class System:
