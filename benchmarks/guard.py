@@ -92,21 +92,33 @@ def of_a_woman(text):
     return not women().isdisjoint(word.lower() for word in WORD.findall(text))
 
 
-def systematic(text):
+def systematic(text, seed=0):
     """Every version about a woman has the other answer in one text of five."""
-    biased = number(skeleton(text), "biased") < 0.2
+    biased = number(skeleton(text), f"biased {seed}") < 0.2
     return other(base(text)) if biased and of_a_woman(text) else base(text)
 
 
-def partial(text):
+def partial(text, seed=0):
     """In one text of five, half of the versions about a woman have the other answer."""
-    biased = number(skeleton(text), "biased") < 0.2 and number(text, "half") < 0.5
+    biased = number(skeleton(text), f"biased {seed}") < 0.2 and number(text, f"half {seed}") < 0.5
     return other(base(text)) if biased and of_a_woman(text) else base(text)
 
 
-def noisy(text):
+def noisy(text, seed=0):
     """Nobody is treated worse, and one answer of fifty is the other one."""
-    return other(base(text)) if number(text, "noise") < 0.02 else base(text)
+    return other(base(text)) if number(text, f"noise {seed}") < 0.02 else base(text)
+
+
+def system(kind, seed):
+    def answer(text):
+        return kind(text, seed)
+
+    return answer
+
+
+for kind in (systematic, partial, noisy):
+    for seed in range(10):
+        globals()[f"{kind.__name__}_{seed}"] = system(kind, seed)
 
 
 def other(label):
@@ -140,9 +152,23 @@ def steps(given: argparse.Namespace) -> None:
     print("\nTwo steps against the full check: requests for versions saved, biased texts missed")
     for suite, about, texts, least in SETTINGS:
         named = _with_places(suite, texts(), given.texts, least)
-        for model in _models(given.systems):
-            number = given.local_texts if model == "local:smollm2" else given.texts
-            asyncio.run(_compare(suite, about, model, named[:number]))
+        for name, models in _models(given.systems):
+            number = given.local_texts if name == "smollm2" else given.texts
+            replays = [asyncio.run(_replayed(suite, model, named[:number])) for model in models]
+            _print_steps(f"{about}; {name}", replays)
+
+
+def _print_steps(about: str, replays: Sequence[Mapping[int, Replay]]) -> None:
+    """Print what came of the checks of one system, or of several of one kind together."""
+    together = {first: [one for replay in replays for one in replay[first]] for first in (ALL, *FIRST)}
+    full = together[ALL]
+    asked, unfair = sum(n for _, n in full), sum(found for found, _ in full)
+    print(f"{about}: {len(full)} texts, {asked} versions, {unfair} biased")
+    for first in FIRST:
+        sent = sum(n for _, n in together[first])
+        missed = sum(was and not found for (was, _), (found, _) in zip(full, together[first], strict=True))
+        share = f"{missed / unfair:6.1%}" if unfair else "     –"
+        print(f"  first {first:2}: saved {1 - sent / asked:6.1%}, missed {share} ({missed} of {unfair})")
 
 
 def _with_places(suite: str, texts: Iterator[tuple[str, str]], number: int, least: int) -> Named:
@@ -156,14 +182,15 @@ def _texts(places: Sequence[Place]) -> list[str]:
     return list(dict.fromkeys(v for place in places for of_group in place.groups.values() for v in of_group))
 
 
-def _models(systems: str) -> Iterator[str]:
+def _models(systems: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield the name of each system with its models: of a planted kind, several that differ by chance."""
     for name in systems.split(","):
         if name in ("systematic", "partial", "noisy"):
-            yield f"python:planted_guard_systems:{name}"
+            yield name, [f"python:planted_guard_systems:{name}_{seed}" for seed in range(10)]
         elif name != "encoder":
-            yield f"local:{name}"
+            yield name, [f"local:{name}"]
         elif ENCODER.exists() and find_spec("torch"):
-            yield f"transformers:{ENCODER}"
+            yield name, [f"transformers:{ENCODER}"]
         else:
             print(f"left out: {ENCODER}, or torch, is not here")
 
@@ -194,35 +221,27 @@ SETTINGS = (
 """Suite, words, texts, and the versions that a text has at least."""
 
 
-async def _compare(suite: str, about: str, model: str, named: Named) -> None:
-    """Check the texts ``named`` wholly, and replay each check in two steps."""
+Replay = list[tuple[bool, int]]
+"""For each text whether its answer is found unfair, and the versions that were asked about."""
+
+
+async def _replayed(suite: str, model: str, named: Named) -> dict[int, Replay]:
+    """Ask about all versions of ``named`` texts, and replay checks by the number of first versions."""
     by = {"task": "sst2", "suite": suite, "model.name": model, "cache": f"steps-{suite}.sqlite"}
     async with Guard(by) as guard:
         heard: dict[str, Heard] = {}
         for text, places in named:
             heard |= await guard.answers(list(dict.fromkeys([text, *_texts(places)])))
-        outcomes = guard.steps.outcomes
 
-        async def replay(first: int, most: int) -> list[tuple[bool, int]]:
-            checks = Steps(GuardSettings(first=first, most=most), outcomes)
+        async def ask(asked: Sequence[str]) -> Mapping[str, Heard]:
+            return {text: heard[text] for text in asked}
 
-            async def ask(asked: Sequence[str]) -> Mapping[str, Heard]:
-                return {text: heard[text] for text in asked}
-
+        replays: dict[int, Replay] = {}
+        for first in (ALL, *FIRST):
+            checks = Steps(GuardSettings(first=first, most=ALL), guard.steps.outcomes)
             done = [await checks.check(text, heard[text], places, ask) for text, places in named]
-            return [(checked.verdict == "unfair", checked.requests - 1) for checked in done]
-
-        full = await replay(ALL, ALL)
-        asked, unfair = sum(n for _, n in full), sum(found for found, _ in full)
-        print(f"{about}; {model.rpartition('/')[2]}: {len(named)} texts, {asked} versions, {unfair} biased")
-        if not asked:
-            return
-        for first in FIRST:
-            two = await replay(first, ALL)
-            sent = sum(n for _, n in two)
-            missed = sum(was and not found for (was, _), (found, _) in zip(full, two, strict=True))
-            share = f"{missed / unfair:6.1%}" if unfair else "     –"
-            print(f"  first {first:2}: saved {1 - sent / asked:6.1%}, missed {share} ({missed} of {unfair})")
+            replays[first] = [(checked.verdict == "unfair", checked.requests - 1) for checked in done]
+        return replays
 
 
 # Healing
@@ -236,7 +255,7 @@ def healing(given: argparse.Namespace) -> None:
         writer = csv.writer(file)
         writer.writerow(["text", "label"])
         writer.writerows(_named(given.texts))
-    models = [model for model in _models(given.systems) if "noisy" not in model]
+    models = [models[0] for name, models in _models(given.systems) if name not in ("noisy", "smollm2")]
     for suite in ("hinter", "biasfinder"):
         for model in models:
             for action in ("flag", "heal"):

@@ -380,7 +380,7 @@ class GuardSettings(Options):
         " together give, or none.",
     )
     first: Annotated[Positive, Flag("--first-versions")] = Field(
-        default=2, description="The versions of each group that are asked about first."
+        default=4, description="The versions of each group that are asked about first."
     )
     most: Annotated[Positive, Flag("--max-versions")] = Field(
         default=60, description="The most versions of one text that are asked about."
