@@ -22,6 +22,7 @@ from harness.report.schema import DIALECT
 from harness.settings import (
     BudgetLimits,
     Documents,
+    GuardSettings,
     ModelSettings,
     Options,
     Price,
@@ -57,6 +58,7 @@ SECTIONS: Mapping[str, tuple[str, type[Options]]] = {
     "model": ("The system under test.", ModelSettings),
     "model.price": ("USD per million tokens.", Price),
     "budget": ("What a run may send and spend.", BudgetLimits),
+    "guard": ("How each answer is checked as it is given ([at run time](guard.md)).", GuardSettings),
 }
 
 

@@ -23,6 +23,7 @@ from harness.settings import (
     Controls,
     Documents,
     Flag,
+    GuardSettings,
     Limits,
     ModelSettings,
     Names,
@@ -86,6 +87,7 @@ class RunConfig(Options):
     model_options: Annotated[SerializeAsAny[Options], TOML_ALONE]
     budget: Annotated[BudgetLimits, TOML_ALONE] = BudgetLimits()
     control: Annotated[Controls, TOML_ALONE] = Controls()
+    guard: Annotated[GuardSettings, TOML_ALONE] = GuardSettings()
 
     @model_validator(mode="before")
     @classmethod
@@ -154,10 +156,10 @@ class RunConfig(Options):
         if self.model.omit:
             model["omit"] = sorted(self.model.omit)
         kind, _ = registry.model_kind(self.model)
-        aside = {"out", "cache", "fail_above", "model", "budget", "batch", "workers", OF_SUITE, OF_MODEL}
+        aside = {"out", "cache", "fail_above", "model", "budget", "batch", "workers", "guard"}
         aside |= {"prompts", "context"}  # the prompt that they make is part of what is asked
         return {
-            **self.model_dump(mode="json", exclude=aside),
+            **self.model_dump(mode="json", exclude={*aside, OF_SUITE, OF_MODEL}),
             self.suite: _decisive(self.suite_options),
             "model": {**model, kind: _decisive(self.model_options)},
             "adaptive": self.budget.adaptive,
@@ -191,17 +193,18 @@ def load(
     return config.of_suite(registry.for_sample(config.suite, config.suite_options))
 
 
-def given(config: RunConfig | str | Path | Mapping[str, object]) -> RunConfig:
+def given(config: RunConfig | str | Path | Mapping[str, object], one_text: bool = False) -> RunConfig:
     """Return the configuration that ``config`` is, a TOML file at a path, or values by dotted key.
 
-    Raises ``ConfigError``, also for a ``config`` of any other type.
+    ``one_text``: the texts do not come from the configuration. Raises ``ConfigError``, also for a ``config``
+    of any other type.
     """
     if isinstance(config, RunConfig):
         return config
     if isinstance(config, str | Path):
-        return load(config)
+        return load(config, one_text=one_text)
     if isinstance(config, Mapping) and all(isinstance(key, str) for key in config):
-        return load(None, config)
+        return load(None, config, one_text)
     kind = type(config).__name__
     raise ConfigError(
         "a configuration is a RunConfig, the path of a TOML file, or a dictionary of dotted keys, not "

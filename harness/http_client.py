@@ -22,6 +22,7 @@ from harness.disclosure import one_line, redacted_bytes
 from harness.errors import EndpointError
 
 if TYPE_CHECKING:
+    import aiohttp
     import httpx2
     import openai
 
@@ -100,6 +101,23 @@ def asynchronous(
         )
     except (OSError, ValueError, ImportError) as error:
         raise EndpointError(_not_made(error)) from error
+
+
+def forwarding(url: str) -> aiohttp.ClientSession:
+    """Make a client of the running loop that sends requests on to ``url`` as they came.
+
+    Raises ``EndpointError`` where the system's proxies or certificates cannot be used.
+    """
+    import httpx2
+
+    from harness.transport import session
+
+    local = _checked(url)
+    try:
+        context = httpx2.create_ssl_context() if url.lower().startswith("https:") else True
+    except (OSError, ValueError) as error:
+        raise EndpointError(_not_made(error)) from error
+    return session(context, proxies=not local and _proxies())
 
 
 def fault_of(url: str, seconds: float) -> str | None:

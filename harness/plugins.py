@@ -172,6 +172,10 @@ class Suite(ABC):
         """Whether the cases of a document depend on it alone, so that processes can share the documents."""
         return False
 
+    def concerns(self, text: str) -> bool:
+        """Return whether cases may be made from ``text``, told at once and without a parser."""
+        return True
+
     @property
     def include_discarded(self) -> bool:
         """Whether the model is asked about discarded cases, too."""
@@ -288,9 +292,10 @@ class SuitePlugin(Generic[SuiteOptions]):
     """The definition of a suite. ``about`` describes it in a line.
 
     ``for_sample`` adapts the options if only the task's bundled sample is read, so that a first run takes a
-    minute; ``resolve`` fills in options that follow from others or from files, so that a run records them
-    and ``make`` need not derive them; ``checks`` are made by ``hinter doctor``; ``subject`` returns what the
-    text of a case should be about, for human review, "" if it does not matter.
+    minute, and ``for_versions`` where the versions of a text are wanted rather than a test of a model, as by
+    ``hinter guard``; ``resolve`` fills in options that follow from others or from files, so that a run
+    records them and ``make`` need not derive them; ``checks`` are made by ``hinter doctor``; ``subject``
+    returns what the text of a case should be about, for human review, "" if it does not matter.
     """
 
     name: str
@@ -298,6 +303,7 @@ class SuitePlugin(Generic[SuiteOptions]):
     options: type[SuiteOptions]
     make: Callable[[SuiteOptions, Kit], Suite]
     for_sample: Callable[[SuiteOptions], SuiteOptions] = _as_they_are
+    for_versions: Callable[[SuiteOptions], SuiteOptions] = _as_they_are
     resolve: Callable[[SuiteOptions], SuiteOptions] = _as_they_are
     checks: Callable[[SuiteOptions, Kit], Iterable[Check]] = _no_checks
     subject: Callable[[SuiteOptions], Callable[[Case], str]] = _capability

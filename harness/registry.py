@@ -42,13 +42,15 @@ BUILT_IN: Mapping[str, tuple[str, ...]] = {
         *("winogender", "anger", "fear", "joy", "sadness", "valence"),
     ),
     SUITE_GROUP: ("hinter", "biasfinder", "eec", "mtnlp", "linguistic", "checklist"),
-    MODEL_GROUP: ("local", "vllm", "transformers", "python", "inspect", "openai"),
+    MODEL_GROUP: ("local", "vllm", "transformers", "python", "inspect", "guard", "openai"),
 }
 TARGETS = {
     TASK_GROUP: "harness.tasks.{}:task",
     SUITE_GROUP: "harness.suites.{}.plugin:plugin",
     MODEL_GROUP: "harness.models.{}:plugin",
 }
+AWAY = {"guard": "harness.guarded:plugin"}
+"""Built-in models that stand apart from the others, since they are made of more than a model."""
 ENDPOINT = "openai"
 """The kind of a model whose name has no kind."""
 MISSPELT = 0.85
@@ -135,6 +137,13 @@ def for_sample(name: str, options: Options) -> Options:
     """Return the options of the suite called ``name``, adapted to the task's bundled sample."""
     with _blamed(_point(SUITE_GROUP, name, ConfigError, "suite")):
         adapted: Options = suite_plugin(name).for_sample(options)
+    return adapted
+
+
+def for_versions(name: str, options: Options) -> Options:
+    """Return the options of the suite called ``name``, adapted to who wants versions of texts, not a test."""
+    with _blamed(_point(SUITE_GROUP, name, ConfigError, "suite")):
+        adapted: Options = suite_plugin(name).for_versions(options)
     return adapted
 
 
@@ -258,7 +267,9 @@ def _loaded(group: str, load: Callable[[str], Thing]) -> tuple[list[Thing], list
 
 def _points(group: str) -> dict[str, list[EntryPoint]]:
     """Return the entry points of a group by name, built-ins first; a name with several is an error on use."""
-    points = {name: [EntryPoint(name, TARGETS[group].format(name), group)] for name in BUILT_IN[group]}
+    targets = {name: TARGETS[group].format(name) for name in BUILT_IN[group]}
+    targets |= AWAY if group == MODEL_GROUP else {}
+    points = {name: [EntryPoint(name, target, group)] for name, target in targets.items()}
     for point in _installed(group, tuple(sys.path)):
         points.setdefault(point.name, []).append(point)
     return points

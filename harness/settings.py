@@ -380,3 +380,59 @@ class Controls(Options):
             description="What they change: words that describe nobody, words of one group for each other.",
         )
     )
+
+
+class GuardSettings(Options):
+    """``[guard]``: how each answer is checked as it is given, and what is given where the check fails.
+
+    ``text`` and what follows it concern ``hinter guard`` alone. ``alpha`` is a difference of mean outcomes,
+    from 0 to 1.
+    """
+
+    action: Literal["flag", "heal", "refuse"] = Field(
+        default="flag",
+        description="What is given where groups are treated differently: the answer, the one that the groups"
+        " together give, or none.",
+    )
+    first: Annotated[Positive, Flag("--first-versions")] = Field(
+        default=4, description="The versions of each group that are asked about first."
+    )
+    most: Annotated[Positive, Flag("--max-versions")] = Field(
+        default=60, description="The most versions of one text that are asked about."
+    )
+    alpha: float = Field(
+        default=0.1, ge=0, le=1, description="The difference of two groups' mean outcomes that is still fair."
+    )
+    text: Literal["last", "prompt"] = Field(
+        default="last",
+        description="Which text of a request is checked: its last user message, or the text within the task's"
+        " prompt.",
+    )
+    seconds: float = Field(
+        default=60, gt=0, description="The seconds that a check may take beyond the answer itself."
+    )
+    answer_seconds: float = Field(
+        default=600, gt=0, description="The seconds that the endpoint may take to begin an answer."
+    )
+    fail: Literal["open", "closed"] = Field(
+        default="open", description="What is given where a check cannot be made: the answer, or an error."
+    )
+    versions_per_minute: float | None = Field(
+        default=None,
+        gt=0,
+        description="The most versions that are asked about in a minute, for all requests.",
+    )
+    at_once: Positive = Field(default=256, description="The number of requests that are answered at a time.")
+    queue: NotNegative = Field(
+        default=1024, description="The number of requests that may wait; those beyond are told to come later."
+    )
+    baseline: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="The usual share of findings, above which there is an alarm [learnt from 200 checks].",
+    )
+    log: str | None = Field(
+        default=None, description="Write a line for each check to this file (JSON lines)."
+    )
+    log_texts: bool = Field(default=False, description="Write the texts and answers to the log, too.")

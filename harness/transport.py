@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from functools import cached_property
+from ssl import SSLContext
 
 import aiohttp
 import httpx2
@@ -17,6 +18,8 @@ from yarl import URL
 
 LARGEST_HEAD = 100 * 1024
 """The most bytes of a header, as many as httpx2 takes."""
+KEPT = 5.0
+"""The seconds for which an idle connection is kept."""
 CHUNKED = b"transfer-encoding"
 """The header that aiohttp alone writes, where a body's length is not known."""
 ADDED = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
@@ -38,6 +41,28 @@ ERRORS: tuple[tuple[type[Exception], type[httpx2.TransportError]], ...] = (
 FAULTS = tuple(theirs for theirs, _ in ERRORS)
 
 
+def session(
+    ssl: SSLContext | bool, connections: int = 0, kept: float | None = KEPT, proxies: bool = False
+) -> aiohttp.ClientSession:
+    """Return a session of the running loop that sends and hands back bytes as they are.
+
+    ``connections`` 0 is any number; idle ones are ``kept`` for so many seconds. With ``proxies``, those of
+    the system are used.
+    """
+    connector = aiohttp.TCPConnector(
+        limit=connections, keepalive_timeout=kept, ssl=ssl, resolver=aiohttp.ThreadedResolver()
+    )
+    return aiohttp.ClientSession(
+        connector=connector,
+        cookie_jar=aiohttp.DummyCookieJar(),
+        skip_auto_headers=ADDED,
+        auto_decompress=False,
+        max_line_size=LARGEST_HEAD,
+        max_field_size=LARGEST_HEAD,
+        trust_env=proxies,
+    )
+
+
 class Transport(httpx2.AsyncBaseTransport):
     """Connections to servers without a proxy: at most ``limits`` of them, kept for the next request.
 
@@ -51,20 +76,7 @@ class Transport(httpx2.AsyncBaseTransport):
     @cached_property
     def _session(self) -> aiohttp.ClientSession:
         """The session, which belongs to the loop of the first request."""
-        connector = aiohttp.TCPConnector(
-            limit=self._limits.max_connections or 0,
-            keepalive_timeout=self._limits.keepalive_expiry,
-            ssl=self._ssl,
-            resolver=aiohttp.ThreadedResolver(),
-        )
-        return aiohttp.ClientSession(
-            connector=connector,
-            cookie_jar=aiohttp.DummyCookieJar(),
-            skip_auto_headers=ADDED,
-            auto_decompress=False,
-            max_line_size=LARGEST_HEAD,
-            max_field_size=LARGEST_HEAD,
-        )
+        return session(self._ssl, self._limits.max_connections or 0, self._limits.keepalive_expiry)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send ``request`` and return the response, its body unread. Raises ``httpx2.TransportError``."""

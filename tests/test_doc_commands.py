@@ -55,6 +55,8 @@ NOT_HERE: Mapping[str, str] = {
     r"hinter review .*": "people fill in the sheet in between: tests/studies/test_review.py",
     r"hinter view.*": "serves until Ctrl-C: tests/view/test_view.py",
     r"hinter run .*inspect:.*": "needs an extra and an account: tests/models/test_inspect.py",
+    r"hinter guard .*": "serves until it is told to end: tests/guard/test_server.py",
+    r"(uvicorn|curl) .*": "the service of a page, which serves: tests/guard/test_service.py",
     r"docker .*": "needs Docker",
     r"nice python benchmarks/.*": "takes an hour, and a package of its own",
     r"hinter run .*(--suite typos|echo:loud).*": "needs the page's packages: tests/test_docs.py",

@@ -30,7 +30,7 @@ FLOORS = (
         "statistics",
     ),
     # The ground: files and logs, retries, numbers in words, estimates.
-    ("estimates", "files", "interruption", "numerals", "posts", "replies", "retrying"),
+    ("estimates", "files", "interruption", "numerals", "posts", "replies", "retrying", "sequences"),
     ("identities", "locking", "marks", "run_log", "tables"),
     ("folder",),
     # Who is treated worse, from the tables of a run.
@@ -74,7 +74,8 @@ FLOORS = (
     ("audit.wordings",),
     ("audit", "audit.adaptive", "audit.examination", "audit.generation", "audit.planning"),
     ("audit.batching", "audit.generation_ray"),
-    ("audit.checking", "audit.pipeline"),
+    ("audit.checking", "audit.pipeline", "augment", "guard"),
+    ("guarded",),
     # What is asked of a finished run, and the ways in.
     ("studies",),
     ("pytest_plugin", "view"),

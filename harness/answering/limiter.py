@@ -36,6 +36,13 @@ class Bucket:
         """The capacity of the bucket."""
         return max(1.0, self.rate * self.burst_seconds / 60)
 
+    def spare(self, amount: float) -> bool:
+        """Return whether ``amount`` is there, and take it if so."""
+        if self.take(amount):
+            self._level += amount
+            return False
+        return True
+
     def take(self, amount: float) -> float:
         """Take ``amount``, going into debt if need be, and return the seconds to wait before using it."""
         now = self.clock()

@@ -57,8 +57,14 @@ class Prompt:
             examples.append((text, min(steps, key=lambda step: abs(float(step) - place))))
         return replace(self, examples=tuple(examples))
 
-    def _ask(self, text: str) -> str:
+    @property
+    def around(self) -> tuple[str, str]:
+        """What stands before a text and after it, in the turn that asks about it."""
         before, _, after = self.template.replace("{question}", self.question).partition("{text}")
+        return before, after
+
+    def _ask(self, text: str) -> str:
+        before, after = self.around
         return before + text + after
 
 

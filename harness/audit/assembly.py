@@ -160,10 +160,10 @@ def _document_options(config: RunConfig, task: Task) -> DocumentOptions:
     )
 
 
-def assemble(config: RunConfig) -> Audit:
+def assemble(config: RunConfig, read: bool = True) -> Audit:
     """Build the run that ``config`` describes, reading every document once to find faults now.
 
-    Raises ``HarnessError``.
+    Unless ``read``, no document is looked at: the texts come from elsewhere. Raises ``HarnessError``.
     """
     if config.reworded:
         raise ConfigError(
@@ -192,7 +192,8 @@ def assemble(config: RunConfig) -> Audit:
     total = too_long = 0
     if suite.makes_texts and (config.documents.path or config.documents.dataset):
         raise ConfigError(f"suite {suite.name!r} makes its own texts: leave --data and --dataset out")
-    for document in () if suite.makes_texts else task.documents(options):
+    reads = read and not suite.makes_texts
+    for document in task.documents(options) if reads else ():
         total += 1
         too_long += not shortener.fits(document)
         _must_be_parsable(document, total, suite, shortener)
@@ -219,7 +220,7 @@ def assemble(config: RunConfig) -> Audit:
             "version": __version__,
             "cases": dict(suite.identity),
             "tokens_a_text": shortener.limit,
-            "texts": None if suite.makes_texts else documents.digest(options),
+            "texts": documents.digest(options) if reads else None,
             "task_sha256": registry.task_digest(config.task),
             "prompt_sha256": prompt.digest,
         },

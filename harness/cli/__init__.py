@@ -17,6 +17,8 @@ COMMANDS = {
     "generate": "Generate and write the cases of a run, then stop.",
     "check": "Show every version of one text and its answer, side by side.",
     "report": "Render the report of a run again.",
+    "guard": "Serve an endpoint that checks the answers of another as they are given.",
+    "augment": "Write counterfactual rows for training, with gold labels, balanced over groups.",
     "flips": "Print all flips of a run, with both texts and both answers.",
     "view": "Show runs on a local web page: reports, comparisons, one text tried live.",
     "explain": "Explain which words make the answers of a run change.",

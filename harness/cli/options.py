@@ -23,6 +23,7 @@ from harness.settings import (
     BudgetLimits,
     Controls,
     Documents,
+    GuardSettings,
     ModelSettings,
     Options,
     Prompts,
@@ -62,6 +63,7 @@ SECTIONS: Mapping[str, type[Options]] = {
     "model": ModelSettings,
     "budget": BudgetLimits,
     "control": Controls,
+    "guard": GuardSettings,
 }
 
 
@@ -107,7 +109,7 @@ class Configured(click.Command):
     """A command that takes settings as options, grouped under headings in its help.
 
     ``keys`` are the settings that it takes; None stands for those of every run, the options of all suites and
-    models, and the settings in ``also``. ``config`` adds the argument CONFIG.
+    models, and the settings in ``also``, but not those in ``without``. ``config`` adds the argument CONFIG.
     """
 
     def __init__(
@@ -116,6 +118,7 @@ class Configured(click.Command):
         *,
         keys: Sequence[str] | None = None,
         also: Sequence[str] = (),
+        without: Sequence[str] = (),
         config: bool = True,
         **kwargs: Any,
     ) -> None:
@@ -123,7 +126,7 @@ class Configured(click.Command):
         if config:
             self.params.append(click.Argument(["config_file"], metavar="[CONFIG]", required=False))
         taken = {name for param in self.params for name in (*param.opts, *param.secondary_opts)}
-        general = [_general(key) for key in keys or (*_usual(), *also)]
+        general = [_general(key) for key in keys or (*_usual(), *also) if key not in without]
         taken |= {name for option in general for name in option.names}
         suites, no_suites = ([], []) if keys else registry.suite_plugins()
         models, no_models = ([], []) if keys else registry.model_plugins()

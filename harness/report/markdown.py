@@ -37,22 +37,23 @@ def _blocks(summary: Summary, measured: Sequence[Section]) -> Iterator[str]:
     caption = results.SINGLY if conclusive else results.CAPTION
     tables = ["## Results", caption, table(results.table(rows))] if rows else []
     found, by_order, sections = (
-        [part for section in parts for part in _section(section)]
+        [part for one in parts for part in section(one)]
         for parts in (groups.sections(summary), orders.sections(summary), summary.sections)
     )
     yield from (*sections, *tables) if conclusive else (*found, *tables, *by_order, *sections)
-    for section in measured:
-        yield from _section(section)
+    for one in measured:
+        yield from section(one)
 
 
-def _section(section: Section) -> Iterator[str]:
-    yield f"## {escaped(section.title)}"
-    if section.text:
-        yield escaped(section.text)
-    if section.table:
-        yield table(section.table)
-    if section.notes:
-        yield "\n".join(f"- {escaped(note)}" for note in section.notes)
+def section(source: Section) -> Iterator[str]:
+    """Yield the blocks of a section: its heading, text, table and notes."""
+    yield f"## {escaped(source.title)}"
+    if source.text:
+        yield escaped(source.text)
+    if source.table:
+        yield table(source.table)
+    if source.notes:
+        yield "\n".join(f"- {escaped(note)}" for note in source.notes)
 
 
 def table(source: Table) -> str:

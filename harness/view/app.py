@@ -26,12 +26,13 @@ from starlette.routing import Route
 from harness import __version__
 from harness.core import Json
 from harness.errors import HarnessError
+from harness.guard import page, watch
 from harness.report import comparison_page
 from harness.report.html import environment
 from harness.studies.comparing import compared_runs
 from harness.view import trial
 from harness.view.access import Access
-from harness.view.runs import PAGES, Runs
+from harness.view.runs import PAGES, Runs, logs
 from harness.view.setups import Setup, setups
 
 OWN = (
@@ -112,6 +113,19 @@ class Pages:
 
         return StreamingResponse(lines(), media_type="application/x-ndjson")
 
+    async def guard(self, request: Request) -> Response:
+        """The checks of a guard over time, from its log."""
+        found = await run_in_threadpool(logs, self._runs.folder)
+        chosen = request.query_params.get("log", next(iter(found), ""))
+        shown = []
+        if chosen in found:
+            try:
+                shown = list(page.sections(await run_in_threadpool(watch.read, found[chosen])))
+            except OSError as error:
+                return self._fault(f"{chosen}: {error.strerror or error}")
+        where = self._runs.folder
+        return self._page("guard.html.jinja", logs=list(found), chosen=chosen, sections=shown, folder=where)
+
     async def style(self, request: Request) -> Response:
         """The style of these pages."""
         return Response(self._environment.get_template("view.css.jinja").render(), media_type="text/css")
@@ -185,6 +199,7 @@ def app(runs: Runs, token: str, port: int, cache: Path | None = None) -> Starlet
             Route("/", _headed(pages.home)),
             Route("/compare", _headed(pages.compare)),
             Route("/try", _headed(pages.try_page)),
+            Route("/guard", _headed(pages.guard)),
             Route("/try/versions", _headed(pages.versions), methods=["POST"]),
             Route("/try/answers", _headed(pages.answers), methods=["POST"]),
             Route("/static/view.css", _headed(pages.style)),

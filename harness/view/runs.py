@@ -15,6 +15,8 @@ from harness.report.summary import Summary
 DEPTH = 3
 MOST = 500
 """How deep in the folder runs are looked for, and how many are shown, the newest first."""
+LOG = "guard.jsonl"
+"""How the name of a guard's log ends."""
 PAGES = ("report.html", "coverage.html", "compare.html", "summary.json", "junit.xml")
 """What is shown of a run folder."""
 
@@ -66,6 +68,27 @@ class Runs:
             listed = Listed(name, path, ended, None, str(error))
         self._read[path] = (time, listed)
         return listed
+
+
+def logs(folder: Path) -> Mapping[str, Path]:
+    """Return the logs of guards in ``folder`` by name, the newest first."""
+    found = sorted(_logs(folder, DEPTH), key=_time, reverse=True)
+    return {path.relative_to(folder).as_posix(): path for path in found[:MOST]}
+
+
+def _logs(folder: Path, depth: int) -> Iterator[Path]:
+    """Yield the logs in ``folder``; links are not followed."""
+    try:
+        inside = sorted(folder.iterdir())
+    except OSError:
+        return
+    for path in inside:
+        if path.is_symlink() or path.name.startswith("."):
+            continue
+        if path.is_file() and path.name.endswith(LOG):
+            yield path
+        elif path.is_dir() and depth:
+            yield from _logs(path, depth - 1)
 
 
 def _summaries(folder: Path, depth: int) -> Iterator[Path]:

@@ -13,6 +13,7 @@ import pytest
 
 from tests import servers
 from tests.commands import called
+from tests.guard.test_watch import line
 from tests.view.served import Served, made, serving
 
 VADER = "local:vader, task imdb, suite hinter"
@@ -24,6 +25,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("view") / "runs"
     made(folder, "first")
     made(folder, "deeper/second", "--attributes", "gender")
+    (folder / "live").mkdir()
+    (folder / "live" / "guard.jsonl").write_text(
+        "\n".join(line(number, number % 9 == 0) for number in range(300)) + "\n"
+    )
     (folder / "broken").mkdir()
     (folder / "broken" / "summary.json").write_text("{")
     return folder
@@ -209,3 +214,14 @@ def test_a_folder_without_runs_says_what_makes_one(tmp_path: Path) -> None:
     with serving(tmp_path / "empty") as running:
         assert "hinter run" in running.get("/").body
         assert "local:smollm2" in running.get("/try").body
+
+
+def test_the_log_of_a_guard_is_shown_and_no_other_file(served: Served) -> None:
+    entered = {"Cookie": served.cookie}
+    answer = served.ask("/guard", entered)
+    assert answer.status == 200
+    assert "live/guard.jsonl" in answer.body
+    assert "gender: female" in answer.body
+    assert "<svg" in answer.body
+    assert served.ask("/guard?log=../texts.csv", entered).body.count("<table") == 0
+    assert served.ask("/guard").status == 401

@@ -177,6 +177,11 @@ def for_sample(options: HinterOptions) -> HinterOptions:
     return options.model_copy(update={"max_pairs": SAMPLE_PAIRS})
 
 
+def for_versions(options: HinterOptions) -> HinterOptions:
+    """Change one attribute at a time, unless ``order`` says otherwise."""
+    return options if "order" in options.model_fields_set else options.model_copy(update={"order": 1})
+
+
 def checks(options: HinterOptions, kit: Kit) -> Iterator[Check]:
     """Yield checks that the parsers parse a sentence, and one that shows the sizes of the lexicon."""
     yield Check("parser", lambda: _tagged(kit.parser(options.parser)))
@@ -205,6 +210,7 @@ plugin = SuitePlugin(
     options=HinterOptions,
     make=make,
     for_sample=for_sample,
+    for_versions=for_versions,
     resolve=resolve,
     checks=checks,
 )

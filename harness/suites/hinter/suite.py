@@ -151,6 +151,10 @@ class Hinter(Suite):
         compared = (POS,) if self.invariant == "pos" else (POS, DEPENDENCY)
         return None if parser is None else Conformity(parser, self.verdicts, compared)
 
+    def concerns(self, text: str) -> bool:
+        """Return whether a word of the lexicon occurs in ``text``."""
+        return bool(self.lexicon.find(text))
+
     def cases(self, documents: Iterator[Document]) -> Iterator[Case]:
         """Yield each document with any term, then its mutants, valid or discarded with a reason."""
         while batch := list(islice(documents, BATCH_DOCUMENTS)):
