@@ -25,6 +25,7 @@ PERMUTATIONS = 10_000
 EXACT_CLUSTERS = 12
 FEW_CLUSTERS = 10
 MANY_CLUSTERS = 1000
+BISECTIONS = 60
 
 
 def wilson(successes: float, trials: int, confidence: float = 0.95) -> Interval | None:
@@ -75,6 +76,35 @@ def _most_in_all(successes: int, drawn: int, population: int, tail: float) -> in
         else:
             high = middle - 1
     return low
+
+
+def mean_of_shares(total: float, number: int, confidence: float = 0.95) -> Interval:
+    """Return the interval of a mean of values from 0 to 1, from the ``total`` of ``number`` of them.
+
+    They are a sample, with or without replacement; nothing else is known of them (Hoeffding 1963, theorems 1
+    and 4). It never holds the mean less often than ``confidence``. Raises ValueError for an impossible total.
+    """
+    if not 0 <= total <= number:
+        raise ValueError(f"{total} is no total of {number} values from 0 to 1")
+    if not number:
+        return (0.0, 1.0)
+    mean, most = total / number, math.log(2 / (1 - confidence)) / number
+    return (_farthest(mean, 0.0, most), _farthest(mean, 1.0, most))
+
+
+def _farthest(mean: float, end: float, most: float) -> float:
+    """Return the share nearest to ``end`` from which ``mean`` diverges by at most ``most``, in nats."""
+    near, far = mean, end
+    for _ in range(BISECTIONS):
+        middle = (near + far) / 2
+        near, far = (middle, far) if _divergence(mean, middle) <= most else (near, middle)
+    return far
+
+
+def _divergence(one: float, other: float) -> float:
+    """Return the divergence of Kullback and Leibler of two chances of an event."""
+    parts = ((one, other), (1 - one, 1 - other))
+    return sum(p * math.log(p / q) if q else math.inf for p, q in parts if p)
 
 
 def cluster_bootstrap(

@@ -70,8 +70,8 @@ FLOORS = (
         "suites.mtnlp",
     ),
     # One run.
-    ("audit.assembly", "audit.asking"),
-    ("audit", "audit.adaptive", "audit.examination", "audit.generation", "audit.planning"),
+    ("audit.adaptive", "audit.assembly", "audit.asking"),
+    ("audit", "audit.examination", "audit.generation", "audit.planning"),
     ("audit.batching", "audit.generation_ray"),
     ("audit.checking", "audit.pipeline"),
     # What is asked of a finished run, and the ways in.

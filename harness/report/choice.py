@@ -94,7 +94,9 @@ def _why(stopping: Stopping, left: int) -> str:
     """Return why no more was asked, where the answer is not the reason."""
     if stopping.reached:
         return ""
-    return "The requests were spent before it was known." if left else "There are no more."
+    if not stopping.of_looks:
+        return "In too few texts are two groups compared that are edited alike, on one outcome."
+    return "No more could be asked before it was known." if left else "There are no more."
 
 
 def sections(summary: Summary, most: int = MOST) -> list[Section]:

@@ -2,7 +2,8 @@
 
 For a rate the order is of mutants, each after its original, so that those asked about are a sample of all in
 which each has the same chance: however alike the mutants of one text are, the interval is exact. For effects
-it is of originals with all their mutants, as an effect is a mean of texts.
+it is of originals with all their mutants, as an effect is a mean of texts, and only of those that have two
+groups to compare.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 
 from harness.audit.adaptive.chooser import Finding, Pick
 from harness.audit.adaptive.goal import Effect, Goal, Look, confidence, looks
-from harness.statistics import share_of_all
+from harness.statistics import mean_of_shares, share_of_all
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,8 +54,8 @@ class RandomOrder:
         self._candidates = candidates
         self._goal = goal
         self._contrasts = contrasts
-        self._order = draw.permutation(documents if of_texts else mutants)
-        self._looks = looks(FIRST_TEXTS, documents) if of_texts else rate_looks(goal, mutants)
+        self._order = draw.permutation(self._compared() if of_texts else mutants)
+        self._looks = looks(FIRST_TEXTS, len(self._order)) if of_texts else rate_looks(goal, mutants)
         self._asked = np.zeros(mutants, dtype=bool)
         self._flipped = np.zeros(mutants, dtype=bool)
         self._decided = np.zeros(mutants, dtype=bool)
@@ -108,6 +109,12 @@ class RandomOrder:
             picks.append(Pick(int(self._candidates.rows[mutant]), document, mutant))
         return picks
 
+    def _compared(self) -> NDArray[np.intp]:
+        """Return the documents in which two groups are compared."""
+        mutants = np.concatenate([np.zeros(0, dtype=np.intp), *(each.mutants for each in self._contrasts)])
+        compared: NDArray[np.intp] = np.unique(self._candidates.document[mutants]).astype(np.intp)
+        return compared
+
     def _of_texts(self, documents: NDArray[np.intp]) -> NDArray[np.intp]:
         first = self._candidates.first
         ranges = [np.arange(first[document], first[document + 1]) for document in documents.tolist()]
@@ -130,22 +137,27 @@ class RandomOrder:
     def _effect(self, contrast: Contrast, changes: Floats, level: float) -> Effect:
         """Return the mean difference of texts: of those seen, with an interval for all.
 
-        Falls and rises are counted apart, in whole texts: a text that differs in part is one in the upper
-        limit, and none in the lower. Each of the four limits has a quarter of what may fail.
+        Falls and rises are taken apart. Each limit is the better of two: an exact one for whole texts, to
+        which a text that differs in part counts as one above and as none below; and one for any shares. Each
+        of these eight has an eighth of what may fail.
         """
         number, of_all, sums = contrast.seen(self._candidates.document, self._opened, changes)
-        tails = (1 + level) / 2
-        up, down = (
-            (
-                share_of_all(int((side > 1 - ROUNDING).sum()), number, of_all, tails)[0],
-                share_of_all(int((side > ROUNDING).sum()), number, of_all, tails)[1],
-            )
-            for side in (sums, -sums)
-        )
+        each = 1 - (1 - level) / 4
+        up, down = (_of_side(np.maximum(side, 0.0), of_all, each) for side in (sums, -sums))
         value, left = float(sums.sum()) / max(number, 1), of_all - number
         surely = (float(sums.sum()) - left) / of_all, (float(sums.sum()) + left) / of_all
         low, high = max(up[0] - down[1], surely[0]), min(up[1] - down[0], surely[1])
         return Effect(contrast.groups, number, value, (min(low, value), max(high, value)))
+
+
+def _of_side(differences: Floats, of_all: int, confidence: float) -> Interval:
+    """Return the interval of the mean of what differs to one side, from 0 to 1 in each text."""
+    number, total = len(differences), min(float(differences.sum()), len(differences))
+    whole, some = int((differences > 1 - ROUNDING).sum()), int((differences > ROUNDING).sum())
+    low, high = mean_of_shares(total, number, confidence)
+    least = share_of_all(whole, number, of_all, confidence)[0]
+    most = share_of_all(some, number, of_all, confidence)[1]
+    return max(low, least), min(high, most)
 
 
 def rate_looks(goal: Goal, mutants: int) -> list[int]:
