@@ -16,9 +16,9 @@ from typing import Protocol
 
 import numpy as np
 
-from harness.audit.adaptive import estimating
 from harness.audit.adaptive.candidates import Candidates
 from harness.audit.adaptive.chooser import Finding, Pick
+from harness.audit.adaptive.contrasts import contrasts
 from harness.audit.adaptive.sample import DECIDED, DOWN, FLIPPED, UP, Estimate, Sample, Stage, effect, share
 from harness.audit.adaptive.survey import Survey
 from harness.core import Case, Status
@@ -82,11 +82,12 @@ class World:
         largest = kinds == np.argmax(np.bincount(kinds, seen[:, FLIPPED]))
         rates = [self._rate("rate", np.ones_like(largest)), self._rate("rate of one set", largest)]
         numbers = {int(row): number for number, row in enumerate(some.rows)}
-        found = estimating.contrasts(self.run.cases, numbers, len(kinds))
+        found = contrasts(self.run.cases, numbers)
         change = seen[:, UP] - seen[:, DOWN]
         effects = [
-            (texts, Figure(f"effect {'/'.join(two)}", true, partial(effect, factors=factors)))
-            for two, texts, factors in found
+            (some.texts, Figure(f"effect {'/'.join(some.groups)}", true, partial(effect, factors=factors)))
+            for some in found
+            for factors in [some.dense(len(kinds))]
             if abs(true := float(factors @ change)) > 1e-9
         ]
         effects.sort(key=lambda item: -item[0])
@@ -100,10 +101,10 @@ class World:
         survey, room = Survey(self.run.candidates, seed, budget), budget
         while picks := survey.next(room):
             room -= len(picks)
-            survey.learn([self._finding(pick) for pick in picks])
+            survey.learn([self.finding(pick) for pick in picks])
         return survey.sample
 
-    def _finding(self, pick: Pick) -> Finding:
+    def finding(self, pick: Pick) -> Finding:
         return replace(self.run.finding(pick), value=self.run.favoured.get(pick.row))
 
     def originals(self, seed: int, budget: int) -> Sample | None:

@@ -118,10 +118,14 @@ class RunConfig(Options):
 
     @model_validator(mode="after")
     def _explored(self) -> RunConfig:
-        if self.budget.adaptive is None:
-            if self.budget.adaptive_for != "rates":
-                raise ValueError("budget.adaptive_for needs budget.adaptive, the number of requests")
+        budget = self.budget
+        if budget.adaptive is None and budget.adaptive_for != "rates":
+            raise ValueError("budget.adaptive_for needs budget.adaptive, the number of requests")
+        if budget.sequential and budget.adaptive_for != "rates":
+            raise ValueError("budget.adaptive_for = findings says nothing of rates and effects to stop at")
+        if not budget.choosing:
             return self
+        key = next(key for key in ("adaptive", "precision", "decide") if getattr(budget, key) is not None)
         others = {
             "repeats": self.repeats,
             "confirm": self.confirm,
@@ -129,7 +133,7 @@ class RunConfig(Options):
         }
         for name, value in others.items():
             if value:
-                raise ValueError(f"budget.adaptive and {name} do not go together")
+                raise ValueError(f"budget.{key} and {name} do not go together")
         return self
 
     @property
@@ -164,6 +168,7 @@ class RunConfig(Options):
             "model": {**model, kind: _decisive(self.model_options)},
             "adaptive": self.budget.adaptive,
             **({} if self.budget.adaptive_for == "rates" else {"adaptive_for": self.budget.adaptive_for}),
+            **self.budget.model_dump(mode="json", include={"precision", "decide"}, exclude_none=True),
         }
 
 

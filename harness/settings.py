@@ -59,6 +59,22 @@ def limits(text: str | None) -> dict[str, float]:
     return found
 
 
+def decided(text: str | None) -> dict[str, float]:
+    """Return the limit in ``0.05``, ``rate=0.05`` or ``effect=0.05``, by its figure. Raises ValueError."""
+    found = limits(text)
+    if len(found) > 1 or "excess" in found:
+        raise ValueError("decide one of rate and effect, such as effect=0.05")
+    return found
+
+
+def _decided(value: object) -> object:
+    """Check what is to be decided, and write a bare number as text."""
+    text = _limits(value)
+    if isinstance(text, str):
+        decided(text)
+    return text
+
+
 def _limits(value: object) -> object:
     """Check a limit, or several, and write a bare number as text."""
     if isinstance(value, bool):
@@ -141,6 +157,8 @@ LIMITED = (RATE, "excess", "effect")
 """What ``fail_above`` can limit."""
 Limits = Annotated[str, BeforeValidator(_limits)]
 """A number, or text such as ``rate=0.05,excess=0.02``."""
+Decided = Annotated[str, BeforeValidator(_decided)]
+"""A number, ``rate=0.05`` or ``effect=0.05``."""
 Positive = Annotated[int, Field(ge=1)]
 NotNegative = Annotated[int, Field(ge=0)]
 Names = Annotated[tuple[str, ...], BeforeValidator(_comma_separated)]
@@ -346,7 +364,7 @@ class BudgetLimits(Options):
 
     ``adaptive`` is the number of requests to spend on some of the cases. ``adaptive_for`` says what they are
     chosen for: "rates" of all cases, which are estimated, or "findings", the most biased originals, from
-    which no rate follows.
+    which no rate follows. ``precision`` and ``decide`` say what is to be known: once it is, no more is asked.
     """
 
     max_requests: Positive | None = Field(
@@ -361,6 +379,32 @@ class BudgetLimits(Options):
     adaptive_for: Annotated[Literal["rates", "findings"], Flag("--budget-for")] = Field(
         default="rates", description="What --budget is spent for: rates of all cases, or findings alone."
     )
+    precision: Annotated[float | None, Flag("--precision")] = Field(
+        default=None,
+        gt=0,
+        lt=1,
+        description="Stop when the rate of changed answers is known to within this, such as 0.01.",
+    )
+    decide: Annotated[Decided | None, Flag("--decide")] = Field(
+        default=None,
+        description="Stop when it is known on which side of a limit it is: rate=0.05, or effect=0.05.",
+    )
+
+    @property
+    def sequential(self) -> bool:
+        """Whether the run stops as soon as something is known."""
+        return self.precision is not None or self.decide is not None
+
+    @property
+    def choosing(self) -> bool:
+        """Whether only some of the cases are asked about, in an order of their own."""
+        return self.adaptive is not None or self.sequential
+
+    @model_validator(mode="after")
+    def _one_goal(self) -> BudgetLimits:
+        if self.precision is not None and "effect" in decided(self.decide):
+            raise ValueError("precision is of the rate: decide rate, or an effect without precision")
+        return self
 
 
 class Controls(Options):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Literal
 
@@ -24,6 +25,7 @@ PERMUTATIONS = 10_000
 EXACT_CLUSTERS = 12
 FEW_CLUSTERS = 10
 MANY_CLUSTERS = 1000
+BISECTIONS = 60
 
 
 def wilson(successes: float, trials: int, confidence: float = 0.95) -> Interval | None:
@@ -42,6 +44,67 @@ def wilson(successes: float, trials: int, confidence: float = 0.95) -> Interval 
     half = z * math.sqrt((share * (1 - share) + z * z / (4 * trials)) / trials)
     low, high = ((centre + side) / (1 + z * z / trials) for side in (-half, half))
     return (low if successes else 0.0, high if successes < trials else 1.0)
+
+
+def share_of_all(successes: int, drawn: int, population: int, confidence: float = 0.95) -> Interval:
+    """Return the interval of the share of successes in a finite population, of which ``drawn`` are a sample.
+
+    The sample is drawn with equal chances and without replacement. Exact: both sides of the hypergeometric
+    test are inverted (Buonaccorsi 1987), so it never holds the share less often than ``confidence``, and it
+    is a point once all are drawn. Raises ValueError for impossible counts.
+    """
+    if not 0 <= successes <= drawn <= population:
+        raise ValueError(f"{successes} successes of {drawn} drawn from {population}")
+    if not population:
+        return (0.0, 1.0)
+    tail = (1 - confidence) / 2
+    most = _most_in_all(successes, drawn, population, tail)
+    least = population - _most_in_all(drawn - successes, drawn, population, tail)
+    return (least / population, most / population)
+
+
+@lru_cache(maxsize=1 << 16)
+def _most_in_all(successes: int, drawn: int, population: int, tail: float) -> int:
+    """Return the most successes among all with which so few of those drawn have a chance above ``tail``."""
+    from scipy.stats import hypergeom
+
+    low, high = successes, population - (drawn - successes)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if hypergeom.cdf(successes, population, middle, drawn) > tail:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def mean_of_shares(total: float, number: int, confidence: float = 0.95) -> Interval:
+    """Return the interval of a mean of values from 0 to 1, from the ``total`` of ``number`` of them.
+
+    They are a sample, with or without replacement; nothing else is known of them (Hoeffding 1963, theorems 1
+    and 4). It never holds the mean less often than ``confidence``. Raises ValueError for an impossible total.
+    """
+    if not 0 <= total <= number:
+        raise ValueError(f"{total} is no total of {number} values from 0 to 1")
+    if not number:
+        return (0.0, 1.0)
+    mean, most = total / number, math.log(2 / (1 - confidence)) / number
+    return (_farthest(mean, 0.0, most), _farthest(mean, 1.0, most))
+
+
+def _farthest(mean: float, end: float, most: float) -> float:
+    """Return the share nearest to ``end`` from which ``mean`` diverges by at most ``most``, in nats."""
+    near, far = mean, end
+    for _ in range(BISECTIONS):
+        middle = (near + far) / 2
+        near, far = (middle, far) if _divergence(mean, middle) <= most else (near, middle)
+    return far
+
+
+def _divergence(one: float, other: float) -> float:
+    """Return the divergence of Kullback and Leibler of two chances of an event."""
+    parts = ((one, other), (1 - one, 1 - other))
+    return sum(p * math.log(p / q) if q else math.inf for p, q in parts if p)
 
 
 def cluster_bootstrap(

@@ -100,6 +100,14 @@ def test_what_decides_a_run_and_what_does_not() -> None:
         ("[task_options]\nmulti_label = 'perhaps'", "task_options.multi_label"),
         ("budget.adaptive_for = 'findings'", r"c.toml: budget.adaptive_for needs budget.adaptive"),
         ("confirm = 2\nbudget.adaptive = 9", r"c.toml: budget.adaptive and confirm do not go together$"),
+        ("repeats = 2\nbudget.precision = 0.01", r"c.toml: budget.precision and repeats do not go together$"),
+        ("budget.decide = 'excess=0.1'", r"c.toml: budget.decide: decide one of rate and effect"),
+        ("budget.decide = 'rate=0.1,effect=0.1'", r"c.toml: budget.decide: decide one of rate and effect"),
+        ("budget.precision = 0.1\nbudget.decide = 'effect=0.1'", r"c.toml: budget: precision is of the rate"),
+        (
+            "budget.precision = 0.1\nbudget.adaptive = 9\nbudget.adaptive_for = 'findings'",
+            r"c.toml: budget.adaptive_for = findings says nothing",
+        ),
     ],
 )
 def test_what_is_wrong_names_the_file_and_the_key(tmp_path: Path, text: str, says: str) -> None:

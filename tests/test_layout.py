@@ -70,9 +70,9 @@ FLOORS = (
         "suites.mtnlp",
     ),
     # One run.
-    ("audit.assembly", "audit.asking"),
+    ("audit.adaptive", "audit.assembly", "audit.asking"),
     ("audit.wordings",),
-    ("audit", "audit.adaptive", "audit.examination", "audit.generation", "audit.planning"),
+    ("audit", "audit.examination", "audit.generation", "audit.planning"),
     ("audit.batching", "audit.generation_ray"),
     ("audit.checking", "audit.pipeline", "augment", "guard"),
     ("guarded",),

@@ -24,6 +24,7 @@ from harness.statistics import (
     f1,
     flip_test,
     mcnemar,
+    mean_of_shares,
     minimum_detectable_effect,
     paired_t,
     percentiles,
@@ -32,6 +33,7 @@ from harness.statistics import (
     rate_difference,
     rate_difference_by_cluster,
     resampled,
+    share_of_all,
     sign_test,
     wilson,
 )
@@ -545,6 +547,50 @@ def test_what_is_drawn_is_decided_by_its_seed() -> None:
     ]
     for number, test in enumerate(seeded):
         assert test(1) == test(1) != test() == test(0), number
+
+
+@given(st.integers(1, 25), st.data(), st.sampled_from([0.8, 0.95, 0.995]))
+def test_the_share_of_a_finite_population_is_held_as_often_as_is_said(
+    population: int, data: st.DataObject, confidence: float
+) -> None:
+    drawn = data.draw(st.integers(0, population))
+    intervals = [share_of_all(hits, drawn, population, confidence) for hits in range(drawn + 1)]
+    for good in range(population + 1):
+        chances = hypergeom(population, good, drawn).pmf(range(drawn + 1))
+        held = [low <= good / population <= high for low, high in intervals]
+        assert float(chances @ held) >= confidence - 1e-9
+    if drawn == population:
+        assert all(low == high == hits / population for hits, (low, high) in enumerate(intervals))
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+@pytest.mark.parametrize("values", [[0.0] * 40, [1.0] * 3 + [0.0] * 37, [0.3] * 20 + [0.7, 1.0] * 10])
+def test_a_mean_of_shares_is_held_as_often_as_is_said(values: list[float], confidence: float) -> None:
+    draw, whole = np.random.default_rng(0), np.array(values)
+    for number in (1, 7, 25):
+        intervals = [
+            mean_of_shares(float(draw.permutation(whole)[:number].sum()), number, confidence)
+            for _ in range(300)
+        ]
+        held = [low - 1e-9 <= whole.mean() <= high + 1e-9 for low, high in intervals]
+        assert np.mean(held) >= confidence
+
+
+@given(st.integers(1, 500), st.data())
+def test_a_mean_of_shares_is_nearly_that_of_successes(number: int, data: st.DataObject) -> None:
+    """Without knowing that values are 0 or 1, it is wider than the exact interval, but not by much."""
+    hits = data.draw(st.integers(0, number))
+    low, high = mean_of_shares(hits, number)
+    exact = binomtest(hits, number).proportion_ci()
+    assert low <= exact.low + 1e-9
+    assert high >= exact.high - 1e-9
+    assert high - low <= 1.5 * (exact.high - exact.low) + 1e-9
+
+
+@pytest.mark.parametrize("counts", [(-1, 2, 3), (3, 2, 5), (1, 6, 5)])
+def test_a_sample_is_a_part_of_its_population(counts: tuple[int, int, int]) -> None:
+    with pytest.raises(ValueError, match="drawn from"):
+        share_of_all(*counts)
 
 
 def test_a_confidence_may_be_chosen() -> None:

@@ -172,8 +172,9 @@ def assemble(config: RunConfig, read: bool = True) -> Audit:
     config = config.of_suite(registry.resolve(config.suite, config.suite_options))
     task, prompt, options = resolve_task(config)
     suite = make_suite(config, task)
-    if config.budget.adaptive is not None and not suite.explorable:
-        raise ConfigError(f"budget.adaptive: the mutants of suite {suite.name!r} cannot be explored")
+    if config.budget.choosing and not suite.explorable:
+        key = "adaptive" if config.budget.adaptive is not None else "precision and decide"
+        raise ConfigError(f"budget.{key}: the mutants of suite {suite.name!r} cannot be explored")
     model = registry.make_model(config.model, config.model_options)
     given = [key for key in ("prompt", "context", "shots") if getattr(config, key)]
     if not model.capabilities.chat and given:
@@ -274,7 +275,7 @@ def kit(config: RunConfig, task: Task | None = None) -> Kit:
         cache=(Path(config.cache) if config.cache else DEFAULT_CACHE).parent,
         load_parser=_parser,
         read_key=_key,
-        control=config.control if config.budget.adaptive is None else Controls(share=0),
+        control=Controls(share=0) if config.budget.choosing else config.control,
     )
 
 

@@ -196,7 +196,7 @@ async def _flow(audit: Audit, folder: RunFolder, progress: RunState) -> None:
             limit = max(CASES_OUTSTANDING, PER_SLOT * runner.ceiling)
             examiner = Examiner(audit, runner)
             groups = asking.groups(cases, audit.suite.include_discarded)
-            if audit.config.budget.adaptive is not None:
+            if audit.config.budget.choosing:
                 groups = await _chosen(audit, folder, examiner, cases, progress)
             async for group in _examined(groups, examiner, limit, runner.stop):
                 tables.add(group)
@@ -211,8 +211,9 @@ async def _flow(audit: Audit, folder: RunFolder, progress: RunState) -> None:
 async def _chosen(
     audit: Audit, folder: RunFolder, examiner: Examiner, cases: Iterable[Case], progress: RunState
 ) -> Iterator[asking.Group]:
-    """Return the groups that an adaptive budget chooses, the only choice of cases that depends on answers."""
+    """Return the groups that a budget or a goal chooses, the only choice of cases that depends on answers."""
     from harness.audit.adaptive.exploration import Exploration
+    from harness.audit.adaptive.goal import Goal
 
     limits = audit.config.budget
     await in_thread(lambda: deque(cases, 0))
@@ -220,10 +221,11 @@ async def _chosen(
         folder,
         examiner,
         audit.suite.judge,
-        limits.adaptive or 0,
+        limits.adaptive,
         audit.config.seed,
         audit.outcomes,
         estimated=limits.adaptive_for == "rates",
+        goal=Goal.of(limits) if limits.sequential else None,
     )
     progress.exploration = exploration
     try:
@@ -368,15 +370,18 @@ def _filled(facts: JsonObject, earlier: JsonObject) -> JsonObject:
 
 
 def _adaptive(exploration: Exploration | None, config: RunConfig) -> JsonObject:
-    """Return what an adaptive budget spent, for the summary; empty without such a budget."""
+    """Return what an adaptive budget spent, and what is known of a goal, for the summary; empty without."""
     if exploration is None:
         return {}
+    stopping: JsonObject = {"stopping": exploration.stopping()} if config.budget.sequential else {}
+    if config.budget.adaptive is None:
+        return stopping
     spent = {
         "asked": exploration.requests,
         "rounds": exploration.rounds,
         "estimates": exploration.estimates(),
     }
-    return {"adaptive": {"budget": config.budget.adaptive, **spent}}
+    return {"adaptive": {"budget": config.budget.adaptive, **spent}, **stopping}
 
 
 def _additions(audit: Audit, folder: RunFolder, lengths: Mapping[str, int] | None) -> Mapping[str, object]:

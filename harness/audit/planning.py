@@ -16,15 +16,22 @@ from harness.models import tokens
 from harness.models.tokens import TokenCounter
 from harness.plugins import Nouns
 
+LIKELY = (0.01, 0.05, 0.2)
+"""The shares of changed answers for which a plan says what a goal takes."""
+
 
 @dataclass
 class Tally:
-    """Counts of the cases that pass through; ``eligible`` is the set of documents that have any."""
+    """Counts of the cases that pass through; ``eligible`` is the set of documents that have any.
+
+    ``mutants`` are the valid ones by document.
+    """
 
     generated: int = 0
     valid: int = 0
     controls: int = 0
     eligible: set[str] = field(default_factory=set)
+    mutants: dict[str, int] = field(default_factory=dict)
 
     def passing(self, cases: Iterable[Case]) -> Iterator[Case]:
         """Yield ``cases``, counting them."""
@@ -33,6 +40,8 @@ class Tally:
             mutant = case.role not in ("original", "control")
             self.generated += mutant
             self.valid += case.valid and mutant
+            if case.valid and mutant:
+                self.mutants[case.document] = self.mutants.get(case.document, 0) + 1
             self.controls += case.role == "control"
             yield case
 
@@ -85,8 +94,10 @@ class Needs:
 class Plan:
     """What a run would make and send: documents, cases, requests and tokens.
 
-    ``tokens_by`` says how tokens were counted; ``cost_usd`` is None if the prices are not known. ``wordings``
-    has the requests to send by prompt, if there are several; all other counts of requests are of all prompts.
+    ``tokens_by`` says how tokens were counted; ``cost_usd`` is None if the prices are not known. ``most`` is
+    the budget, where one is set; ``until_known`` are the requests after which a run will likely stop, by the
+    share of answers that change, where one is set that stops when a rate is known. ``wordings`` has the
+    requests to send by prompt, if there are several; all other counts of requests are of all prompts.
     """
 
     task: str
@@ -105,6 +116,8 @@ class Plan:
     completion_tokens: int
     tokens_by: str
     cost_usd: float | None
+    most: int | None = None
+    until_known: Mapping[str, int] = field(default_factory=dict)
     wordings: Mapping[str, int] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Json]:
@@ -163,4 +176,20 @@ async def plan(config: RunConfig) -> Plan:
         completion_tokens=needs.completion_tokens,
         tokens_by=needs.tokens_by,
         cost_usd=needs.cost_usd,
+        most=config.budget.adaptive,
+        until_known=_until_known(config, list(tally.mutants.values())),
     )
+
+
+def _until_known(config: RunConfig, mutants: Sequence[int]) -> dict[str, int]:
+    """Return the requests that a goal about the rate will likely take, by the share of answers that change.
+
+    ``mutants`` are the numbers by original. Empty without such a goal.
+    """
+    from harness.audit.adaptive.goal import Goal
+    from harness.audit.adaptive.random_order import expected
+
+    goal = Goal.of(config.budget)
+    if not config.budget.sequential or config.budget.adaptive is not None or goal.effect is not None:
+        return {}
+    return {str(rate): expected(goal, mutants, rate) for rate in LIKELY} if mutants else {}

@@ -49,6 +49,7 @@ HEADINGS: Mapping[str, tuple[str, ...]] = {
     "Model": ("model.model_file", "model.api_key_file", "model.concurrency"),
     "Asking and limits": (
         *("repeats", "confirm", "budget.adaptive", "budget.adaptive_for"),
+        *("budget.precision", "budget.decide"),
         *("budget.max_requests", "budget.max_cost", "cache"),
         *("model.answer_tokens", "control.share", "workers", "seed"),
     ),

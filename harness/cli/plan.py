@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import click
 
 from harness.cli.options import SEVERAL_PROMPTS, Configured, configuration
 from harness.cli.output import say
+
+if TYPE_CHECKING:
+    from harness.audit.planning import Plan
 
 
 @click.command("plan", cls=Configured, also=(SEVERAL_PROMPTS,))
@@ -35,12 +39,22 @@ def command(config_file: str | None, as_json: bool, **options: object) -> None:
         f"  to send    {counts.to_send:>9,}{_wordings(counts.wordings)}\n"
         f"  tokens     {counts.prompt_tokens:>9,} in, {counts.completion_tokens:,} out"
         f" (counted by {counts.tokens_by})\n"
-        f"  price      {_price(counts.cost_usd):>9}"
+        f"  price      {_price(counts.cost_usd):>9}{_stops(counts)}"
     )
 
 
 def _wordings(to_send: Mapping[str, int]) -> str:
     return "".join(f"\n    {number:>11,} {name}" for name, number in to_send.items())
+
+
+def _stops(counts: Plan) -> str:
+    """Return when the run will stop before it has asked about all cases; "" if it will not."""
+    lines = [] if counts.most is None else [f"  budget     {counts.most:>9,} requests at most"]
+    lines += [
+        f"  known      {requests:>9,} requests if {float(rate):.0%} of the answers change"
+        for rate, requests in counts.until_known.items()
+    ]
+    return "".join(f"\n{line}" for line in lines)
 
 
 def _price(cost: float | None) -> str:

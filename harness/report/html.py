@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from harness import files, numerals
 from harness.report import (
     cells,
+    choice,
     evidence,
     explained,
     flips,
@@ -92,12 +93,12 @@ def render(folder: RunFolder, summary: Summary, listed: listing.Listing, data: M
         dots=dots(summary),
         heats=heats(summary),
         cautions=wording.warnings(summary),
-        missing=[*filter(None, [wording.chosen(summary)]), *incomplete.missing(summary)],
+        missing=[*choice.lines(summary), *incomplete.missing(summary)],
         remarks=[wording.noise(summary), *wording.remarks(summary)],
         rows=rows,
         table=results.table(rows),
         caption=results.SINGLY if conclusive else results.CAPTION,
-        findings=summary.sections if conclusive else groups.sections(summary),
+        findings=summary.sections if conclusive else [*choice.sections(summary), *groups.sections(summary)],
         appended=measured if conclusive else (*orders.sections(summary), *summary.sections, *measured),
         server=serving.server(summary),
         evidence=evidence.sections(folder, summary),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from harness.disclosure import visible
-from harness.report import groups, incomplete, orders, results, serving, wording
+from harness.report import choice, groups, incomplete, orders, results, serving, wording
 from harness.report.cells import written
 from harness.report.summary import Summary
 from harness.sections import Cell, Estimate, Section, Table, Worded
@@ -27,7 +27,7 @@ def _blocks(summary: Summary, measured: Sequence[Section]) -> Iterator[str]:
     yield escaped(f"Task {summary.task}, suite {summary.suite}: {wording.made_of(summary)}.")
     if served := serving.server(summary):
         yield escaped(f"Served by {served}.")
-    missing = [*filter(None, [wording.chosen(summary)]), *incomplete.missing(summary)]
+    missing = [*choice.lines(summary), *incomplete.missing(summary)]
     if missing:
         yield "\n".join(f"> {escaped(line)}" for line in missing)
     yield escaped(wording.headline(summary))
@@ -38,7 +38,11 @@ def _blocks(summary: Summary, measured: Sequence[Section]) -> Iterator[str]:
     tables = ["## Results", caption, table(results.table(rows))] if rows else []
     found, by_order, sections = (
         [part for one in parts for part in section(one)]
-        for parts in (groups.sections(summary), orders.sections(summary), summary.sections)
+        for parts in (
+            [*choice.sections(summary), *groups.sections(summary)],
+            orders.sections(summary),
+            summary.sections,
+        )
     )
     yield from (*sections, *tables) if conclusive else (*found, *tables, *by_order, *sections)
     for one in measured:

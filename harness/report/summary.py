@@ -328,6 +328,38 @@ class Adaptive(Block):
     )
 
 
+class Decided(Block):
+    """On which side of a limit a figure is."""
+
+    figure: Literal["rate", "effect"] = Field(description="The figure.")
+    limit: float = Field(description="The limit.")
+    decision: Literal["above", "below", "undecided"] = Field(
+        description="Where the whole interval is; of effects, above if any is, below if all are."
+    )
+
+
+class Stopping(Block):
+    """What a run was to find out before it stopped asking, and what it knows of it.
+
+    The intervals hold at all looks together, so also at the one at which it stopped.
+    """
+
+    precision: float | None = Field(description="The half width of the rate's interval to reach.")
+    decisions: tuple[Decided, ...] = Field(description="What was to be decided.")
+    reached: bool = Field(description="Whether all of it is known.")
+    rate: float | None = Field(description="Share of biased cases; null if none is decided.")
+    ci95: Interval | None = Field(
+        description="95 % interval of the rate among all cases of this run; null where effects are decided."
+    )
+    effects: tuple[EstimatedEffect, ...] = Field(
+        (), description="Between two groups, with intervals that hold for all of them together."
+    )
+    looks: int = Field(description="Looks that were taken.")
+    of_looks: int = Field(description="Looks that were planned; the intervals are corrected for these.")
+    asked: int = Field(description="Cases asked about, originals included.")
+    of: int = Field(description="Cases that could have been asked about, originals included.")
+
+
 class Summary(Plain):
     """The content of ``summary.json``."""
 
@@ -359,6 +391,9 @@ class Summary(Plain):
         None, description="Maximum number of mutants per document; null: all."
     )
     adaptive: Adaptive | None = Field(None, description="What an adaptive budget spent.")
+    stopping: Stopping | None = Field(
+        None, description="What the run was to find out; null if all cases were to be asked about."
+    )
     documents: Documents = Field(description="The source texts.")
     cases: Cases = Field(description="The cases generated.")
     requests: Requests = Field(description="The requests to the model.")

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from harness.disclosure import visible_lines
 from harness.numerals import counted
-from harness.report import fitting, groups, incomplete, results, wording
+from harness.report import choice, fitting, groups, incomplete, results, wording
 from harness.report.cells import written
 from harness.report.summary import Summary
 from harness.sections import Section, Table
@@ -109,17 +109,18 @@ def show(summary: Summary, folder: Path, stderr: bool = False) -> None:
     )
     for line in incomplete.missing(summary):
         console.print(line, style="bold")
-    console.print(wording.headline(summary))
+    for line in filter(None, [choice.answer(summary), wording.headline(summary)]):
+        console.print(line)
     if summary.results:
         title = f"{summary.model} on {summary.task}"
         console.print(drawn(results.table(summary.rows), title, console.width))
-    findings = groups.sections(summary, MANY)
+    findings = [*choice.sections(summary, MANY), *groups.sections(summary, MANY)]
     for section in (*findings, *summary.sections):
         if section.table and not section.page_only:
             console.print(drawn(section.table, section.title, console.width))
             if section in findings and section.text:
                 console.print(section.text, style="dim")
     measured = wording.noise(summary) if summary.noise.repeats else ""
-    for line in filter(None, [wording.chosen(summary), measured, *wording.asides(summary)]):
+    for line in filter(None, [choice.chosen(summary), measured, *wording.asides(summary)]):
         console.print(line)
     aside.print(f"Report: {folder / 'report.html'}", soft_wrap=True)

@@ -190,22 +190,6 @@ def noise(summary: Summary) -> str:
     return f"Asked again about an identical text, the model changed its answer in {part}."
 
 
-def chosen(summary: Summary) -> str:
-    """Return a warning if an adaptive budget chose the mutants; "" otherwise."""
-    if summary.adaptive is None:
-        return ""
-    requests = counted(summary.adaptive.asked, "request")
-    return (
-        f"An adaptive budget ({requests}) chose the mutants: the counts and rates below describe only these, "
-        "many of them the most likely to show a bias. "
-        + (
-            "What they say of all mutants of this run is marked as estimated."
-            if summary.adaptive.estimates is not None
-            else "They are not estimates for any others."
-        )
-    )
-
-
 def estimates(summary: Summary) -> Iterator[str]:
     """Yield, for each attribute set whose mutants are a sample, the weighted rate of all mutants.
 

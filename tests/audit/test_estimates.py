@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from harness.audit.adaptive import estimating
 from harness.audit.adaptive.candidates import Candidates
 from harness.audit.adaptive.chooser import Finding, Pick
+from harness.audit.adaptive.contrasts import contrasts
 from harness.audit.adaptive.design import drawn, probabilities
 from harness.audit.adaptive.sample import Sample, effect, share
 from harness.audit.adaptive.survey import UNIFORM, Survey
@@ -90,10 +91,8 @@ class World:
     @property
     def contrast(self) -> tuple[float, np.ndarray[tuple[int], np.dtype[np.float64]]]:
         numbers = {int(row): number for number, row in enumerate(self.candidates.rows)}
-        found = {
-            two[1:]: factors for two, _, factors in estimating.contrasts(self.cases, numbers, len(self.flips))
-        }
-        factors = found["old", "tall"]
+        found = {some.groups[1:]: some for some in contrasts(self.cases, numbers)}
+        factors = found["old", "tall"].dense(len(self.flips))
         return float(factors @ -self.flips.astype(float)), factors
 
 

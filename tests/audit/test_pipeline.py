@@ -557,3 +557,54 @@ def test_a_weighted_sample_estimates_the_whole(settings: Callable[..., config.Ru
     figures = run(settings(**{"hinter.max_mutants_per_document": 3}))
     assert any(row["estimated_rate"] is not None for row in figures["results"])
     assert all(row["estimated_rate"] is None for row in run(settings(), overwrite=True)["results"])
+
+
+@pytest.fixture
+def many(settings: Callable[..., config.RunConfig], tmp_path: Path) -> Callable[..., config.RunConfig]:
+    """The same with a hundred texts, of which the model treats some differently."""
+    texts = [f"t{n},The black man was kind in scene {n}.,Positive" for n in range(100)]
+    (tmp_path / "texts.csv").write_text("\n".join(["id,text,label", *texts]), encoding="utf-8")
+    return settings
+
+
+@pytest.mark.parametrize("goal", [{"budget.precision": 0.1}, {"budget.decide": "0.45"}])
+def test_a_run_stops_as_soon_as_the_rate_is_known(
+    many: Callable[..., config.RunConfig], goal: dict[str, Any], tmp_path: Path
+) -> None:
+    """What is known holds of all texts, and the same command takes it up where nothing is sent again."""
+    whole = run(many(out=str(tmp_path / "whole"), **{"control.share": 0}))
+    rate = sum(row["biased"] for row in whole["results"]) / whole["cases"]["valid"]
+    figures = run(many(out=str(tmp_path / "some"), cache=str(tmp_path / "c"), **goal))
+    known = figures["stopping"]
+    assert figures["status"] == "complete"
+    assert known["reached"]
+    assert known["ci95"][0] <= rate <= known["ci95"][1]
+    assert known["asked"] == figures["requests"]["sent"] < known["of"] <= whole["requests"]["unique"]
+    assert figures["answers"]["read"] == known["asked"]
+    page = (Path(figures["folder"]) / "report.html").read_text(encoding="utf-8")
+    assert "which holds at every look" in page
+    again = run(many(out=str(tmp_path / "some"), cache=str(tmp_path / "c"), **goal))
+    assert again["requests"]["sent"] == 0
+    assert (again["stopping"], again["results"]) == (known, figures["results"])
+
+
+def test_an_effect_is_decided_and_a_goal_that_a_limit_stops_is_taken_up(
+    many: Callable[..., config.RunConfig], tmp_path: Path
+) -> None:
+    goal = {"budget.decide": "effect=0.9"}
+    stopped = run(many(**goal, **{"budget.max_requests": 40}))
+    assert stopped["status"] == "partial"
+    assert not stopped["stopping"]["reached"]
+    figures = run(many(**goal))
+    known = figures["stopping"]
+    assert known["decisions"] == [{"figure": "effect", "limit": 0.9, "decision": "below"}]
+    assert known["asked"] < known["of"]
+    assert figures["requests"]["sent"] == known["asked"] - 40
+    assert {(row["from"], row["to"]) for row in known["effects"]} == {("Asian", "white")}
+
+
+def test_a_plan_says_when_a_run_will_stop(many: Callable[..., config.RunConfig]) -> None:
+    plan = asyncio.run(planning.plan(many(**{"budget.precision": 0.1})))
+    assert 0 < plan.until_known["0.01"] < plan.until_known["0.2"] < plan.unique
+    plain = asyncio.run(planning.plan(many(**{"budget.adaptive": 30})))
+    assert (plain.most, plain.until_known) == (30, {})

@@ -15,9 +15,15 @@ from typing import Protocol
 from harness.audit.adaptive import estimating
 from harness.audit.adaptive.candidates import Candidates
 from harness.audit.adaptive.chooser import Chooser, Finding, Pick
+from harness.audit.adaptive.contrasts import Contrast, contrasts
+from harness.audit.adaptive.goal import Effect, Goal
+from harness.audit.adaptive.random_order import RandomOrder
 from harness.audit.adaptive.survey import Survey
 from harness.core import Case, JsonObject, Outcome, Status, Verdict
 from harness.findings.outcomes import Outcomes
+
+LEAST_TEXTS = 6
+"""Of fewer texts no effect can be shown: flipping the signs of five gives a p of 1/16 at least."""
 
 
 class Cases(Protocol):
@@ -49,7 +55,8 @@ class Exploration:
     At most ``budget`` distinct requests are made; ``requests`` counts those so far, ``rounds`` the rounds. An
     original is asked about before any of its mutants, and counts. Only suites that compare mutants with their
     original (the relation *star*) can be explored. ``outcomes`` are those that groups are compared by. The
-    figures of all cases can be ``estimated``, unless the budget is spent on the most promising alone.
+    figures of all cases can be ``estimated``, unless the budget is spent on the most promising alone. With a
+    ``goal`` no more is asked once it is reached; without a budget, the order is then random.
     """
 
     def __init__(
@@ -57,11 +64,12 @@ class Exploration:
         cases: Cases,
         asker: Asker,
         judge: Judge,
-        budget: int,
+        budget: int | None,
         seed: int,
         outcomes: Outcomes | None = None,
         *,
         estimated: bool = True,
+        goal: Goal | None = None,
     ) -> None:
         self._cases = cases
         self._asker = asker
@@ -70,7 +78,9 @@ class Exploration:
         self._seed = seed
         self._outcomes = outcomes if outcomes is not None and _single(outcomes) else None
         self._estimated = estimated
+        self._goal = goal
         self._survey: Survey | None = None
+        self._choice: Survey | RandomOrder | Chooser | None = None
         self._candidates: Candidates | None = None
         self._keys: set[str] = set()
         self._rows: dict[int, list[int]] = {}
@@ -83,15 +93,57 @@ class Exploration:
         return len(self._keys)
 
     async def run(self) -> None:
-        """Spend the budget, or as much of it as there are cases to ask about."""
+        """Ask until the goal is reached, the budget is spent, or there are no more cases to ask about."""
         candidates = await asyncio.to_thread(Candidates.of, self._cases.read_cases())
-        self._survey = Survey(candidates, self._seed, self._budget) if self._estimated else None
         self._candidates = candidates
-        choice = self._survey or Chooser(candidates, self._seed)
-        while picks := await asyncio.to_thread(choice.next, self._budget - self.requests):
+        choice = self._choice = await asyncio.to_thread(self._chosen, candidates)
+        self._survey = choice if isinstance(choice, Survey) else None
+        most = _all(candidates) if self._budget is None else self._budget
+        while picks := await asyncio.to_thread(choice.next, most - self.requests):
             findings = await self._round(picks)
             await asyncio.to_thread(choice.learn, findings)
             self.rounds += 1
+
+    def _chosen(self, candidates: Candidates) -> Survey | RandomOrder | Chooser:
+        """Return what chooses the cases."""
+        goal = self._goal
+        compared = [] if goal is None or goal.effect is None else self._compared(candidates)
+        if self._budget is None:
+            return RandomOrder(candidates, self._seed, goal or Goal(), compared)
+        if self._estimated:
+            return Survey(candidates, self._seed, self._budget, goal, compared)
+        return Chooser(candidates, self._seed)
+
+    def _compared(self, candidates: Candidates) -> list[Contrast]:
+        """Return the contrasts of enough texts for an effect to be shown."""
+        if self._outcomes is None:
+            return []
+        numbers = {int(row): number for number, row in enumerate(candidates.rows)}
+        found = contrasts(self._cases.read_cases(), numbers)
+        return [contrast for contrast in found if contrast.texts >= LEAST_TEXTS]
+
+    def stopping(self) -> JsonObject | None:
+        """Return what is known of the goal; None without one, and before anything was chosen."""
+        goal, choice, candidates = self._goal, self._choice, self._candidates
+        if goal is None or candidates is None or choice is None or isinstance(choice, Chooser):
+            return None
+        look = choice.look
+        limits = {"rate": goal.rate, "effect": goal.effect}
+        return {
+            "precision": goal.precision,
+            "decisions": [
+                {"figure": figure, "limit": limits[figure], "decision": decision}
+                for figure, decision in goal.decisions(look).items()
+            ],
+            "reached": bool(choice.done) and goal.reached(look),
+            "rate": look.rate,
+            "ci95": list(look.interval) if look.rate is not None and goal.effect is None else None,
+            "effects": [_effect(effect, self._outcomes) for effect in look.effects],
+            "looks": choice.done,
+            "of_looks": choice.planned,
+            "asked": sum(map(len, self._rows.values())),
+            "of": _all(candidates),
+        }
 
     def estimates(self) -> JsonObject | None:
         """Return the estimates of all cases; None before enough has been asked."""
@@ -142,6 +194,24 @@ class Exploration:
             return None
         values = self._outcomes.values(sorted(outcome.labels), outcome.score)
         return None if values is None else values[0]
+
+
+def _all(candidates: Candidates) -> int:
+    """Return the number of cases that could be asked about, originals included."""
+    return len(candidates.original) + len(candidates.document)
+
+
+def _effect(effect: Effect, outcomes: Outcomes | None) -> JsonObject:
+    attribute, source, target = effect.groups
+    return {
+        "attribute": attribute,
+        "from": source,
+        "to": target,
+        "outcome": "" if outcomes is None else outcomes.names[0],
+        "originals": effect.texts,
+        "effect": effect.value,
+        "ci95": list(effect.interval),
+    }
 
 
 def _single(outcomes: Outcomes) -> bool:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 FLIPPED, DECIDED, UP, DOWN = range(4)
 """The columns of what is estimated: whether a mutant flips, is decided, raises or lowers the outcome."""
 
+CONFIDENCE = 0.95
 TINY = 1e-12
 ANYWHERE = 0.25
 """By how much the weight of one flip more, in a rate, is that of a flip where none is expected."""
@@ -70,7 +71,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """An estimate with its 95 % interval.
+    """An estimate with its interval.
 
     ``effective`` is the number of independent cases, drawn with equal chances, that would be as precise; None
     where the estimate has no variance.
@@ -89,28 +90,29 @@ class _Part:
     variance: float
     jump: float
 
-    @property
-    def limits(self) -> Interval:
-        """The interval of a weighted sum of Poisson counts by the gamma distribution (Fay and Feuer 1997).
+    def limits(self, confidence: float) -> Interval:
+        """Return the interval of a weighted sum of Poisson counts by the gamma distribution.
 
-        One flip more than was seen, of the mean weight, may be in what was not asked about.
+        After Fay and Feuer (1997). One flip more than was seen, of the mean weight, may be in what was not
+        asked about.
         """
         from scipy.stats import chi2
 
+        tail = (1 - confidence) / 2
         value, more = max(self.value, 0.0), self.jump
         low = 0.0
         if value > TINY:
             low = value
             if self.variance > TINY**2:
                 scale = self.variance / (2 * value)
-                low = scale * float(chi2.ppf(0.025, value / scale))
+                low = scale * float(chi2.ppf(tail, value / scale))
         if self.variance + more * more <= TINY**2:
             return value, value
         scale = (self.variance + more * more) / (2 * (value + more))
-        return low, max(value, scale * float(chi2.ppf(0.975, (value + more) / scale)))
+        return low, max(value, scale * float(chi2.ppf(1 - tail, (value + more) / scale)))
 
 
-def share(sample: Sample, among: Flags) -> Estimate | None:
+def share(sample: Sample, among: Flags, confidence: float = CONFIDENCE) -> Estimate | None:
     """Return the share of flips in the decided cases ``among`` the mutants; None if none is decided."""
     decided = _sum(sample, among.astype(float), DECIDED)
     if decided <= TINY:
@@ -118,14 +120,14 @@ def share(sample: Sample, among: Flags) -> Estimate | None:
     each = among / decided
     value = min(max(_sum(sample, each, FLIPPED), 0.0), 1.0)
     part = _part(sample, each, {FLIPPED: 1.0, DECIDED: -value})
-    low, high = _Part(value, part.variance, part.jump).limits
+    low, high = _Part(value, part.variance, part.jump).limits(confidence)
     spread = value * (1 - value)
     return Estimate(
         value, (min(low, value), min(high, 1.0)), spread / part.variance if spread * part.variance else None
     )
 
 
-def effect(sample: Sample, factors: Floats) -> Estimate:
+def effect(sample: Sample, factors: Floats, confidence: float = CONFIDENCE) -> Estimate:
     """Return the sum of the changes of the outcome, each times its factor.
 
     Changes up and down are estimated apart and their intervals joined (Zou and Donner 2008).
@@ -134,7 +136,7 @@ def effect(sample: Sample, factors: Floats) -> Estimate:
     text = _text(sample, factors)
     more, less = _two(sample, up, down, text), _two(sample, down, up, text)
     value = more.value - less.value
-    (low_more, high_more), (low_less, high_less) = more.limits, less.limits
+    (low_more, high_more), (low_less, high_less) = more.limits(confidence), less.limits(confidence)
     low = value - math.hypot(max(more.value, 0.0) - low_more, high_less - max(less.value, 0.0))
     high = value + math.hypot(high_more - max(more.value, 0.0), max(less.value, 0.0) - low_less)
     return Estimate(value, (max(low, -1.0), min(high, 1.0)), None)

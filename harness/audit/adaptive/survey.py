@@ -17,12 +17,14 @@ import numpy as np
 from harness.audit.adaptive.calibration import corrected
 from harness.audit.adaptive.chooser import Chooser, Finding, Pick
 from harness.audit.adaptive.design import drawn, probabilities
-from harness.audit.adaptive.sample import TINY, Sample, Stage
+from harness.audit.adaptive.goal import Effect, Goal, Look, confidence
+from harness.audit.adaptive.sample import TINY, Sample, Stage, effect, share
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from harness.audit.adaptive.candidates import Candidates
+    from harness.audit.adaptive.contrasts import Contrast
     from harness.audit.adaptive.design import Floats
 
 OPENING = 0.3
@@ -50,10 +52,22 @@ STREAM = 7  # the generator of the samples is not that of the chooser
 class Survey:
     """Chooses cases round by round: ``while picks := survey.next(room): survey.learn(findings)``.
 
-    ``sample`` then has what can be estimated. At most ``budget`` cases are chosen as long as ``room`` allows.
+    ``sample`` then has what can be estimated. At most ``budget`` cases are chosen as long as ``room`` allows,
+    and no more after a stage that reaches the ``goal``; ``contrasts`` are those whose effects it is about.
     """
 
-    def __init__(self, candidates: Candidates, seed: int, budget: int) -> None:
+    planned = STAGES
+
+    def __init__(
+        self,
+        candidates: Candidates,
+        seed: int,
+        budget: int,
+        goal: Goal | None = None,
+        contrasts: Sequence[Contrast] = (),
+    ) -> None:
+        self._goal = goal
+        self._contrasts = contrasts
         self._candidates = candidates
         self._budget = budget
         self._draw = np.random.default_rng((seed, STREAM))
@@ -76,6 +90,26 @@ class Survey:
         if not len(self._unknown()):  # nothing is left to chance in the originals that were drawn
             values, stages = self._chooser.observed, (Stage.of_nothing(values.shape[1]),)
         return Sample(self._candidates.document, self._chosen, self._opening, values, stages)
+
+    @property
+    def done(self) -> int:
+        """The number of stages that were asked."""
+        return len(self._stages)
+
+    @property
+    def look(self) -> Look:
+        """What is known, with intervals that hold at all stages."""
+        sample = self.sample
+        everything = np.ones(len(self._candidates.document), dtype=bool)
+        rate = None if sample is None else share(sample, everything, confidence(STAGES))
+        if sample is None or rate is None:
+            return Look(None, (0.0, 1.0))
+        level = confidence(STAGES, len(self._contrasts))
+        found = []
+        for contrast in self._contrasts:
+            of_two = effect(sample, contrast.dense(len(everything)), level)
+            found.append(Effect(contrast.groups, contrast.texts, of_two.value, of_two.interval))
+        return Look(rate.value, rate.interval, found)
 
     def next(self, room: int) -> list[Pick]:
         """Return the next round, of at most ``room`` cases; empty if none is left."""
@@ -111,6 +145,8 @@ class Survey:
                 return
             size = FIRST * self._room if not stage else self._room / left
             yield from self._stage(max(1, round(size)), left)
+            if self._goal is not None and self._goal.reached(self.look):
+                return
         self._chooser.restrict(np.ones_like(self._chosen))
         while self._room > 0 and (picks := self._chooser.next(self._room)):
             yield picks
