@@ -102,7 +102,9 @@ def available() -> Iterator[tuple[str, str | None]]:
     """Yield each parser on this machine by its ``load`` name, with the reason it does not load or None."""
     for name in (*(f"spacy:{pipeline}" for pipeline in installed_pipelines()), "stanza"):
         try:
-            load(name)
+            parser = load(name)
+            if parser is not None:
+                parser.split("")
         except ParserError as error:
             yield name, str(error)
         else:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Collection, Sequence
-from pathlib import Path
+from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from harness.errors import ParserError
 from harness.language.batches import batches
 from harness.language.parse import Chosen, Parse, Parser, Sentence, Split
-from harness.language.parsers.pipelines import names_folder
+from harness.language.parsers.loading import Pipeline
+from harness.language.parsers.pipelines import READ_COMPONENTS
 from harness.language.parsers.shared_pipeline import SharedPipeline, read
 from harness.language.parsers.splitting import split
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 UNREAD_COMPONENTS = ("ner", "lemmatizer", "attribute_ruler")
 BATCH = 128
-MOST_CHARACTERS = 2_000_000  # longer texts are refused before; a mutant may be longer than its original
 CHARACTERS_A_BATCH = 16_000  # a model's memory grows with the tokens of a batch
 SHARED_BATCH, SHARED_CHARACTERS = 4_000, 512_000  # the more sentences, the more they have in common
 
@@ -27,16 +26,25 @@ SHARED_BATCH, SHARED_CHARACTERS = 4_000, 512_000  # the more sentences, the more
 class SpacyParser(Parser):
     """spaCy, batched, with only the components that HINTER's invariant reads.
 
-    Raises ``ParserError`` where the pipeline does not load or lacks a component.
+    It loads when it first reads something. Raises ``ParserError`` where the pipeline does not load or lacks a
+    component, at once as far as what it says of itself tells.
     """
 
     def __init__(self, pipeline: str) -> None:
-        self._nlp = _load(pipeline)
-        missing = sorted({"tagger", "parser"} - set(self._nlp.pipe_names))
-        if missing:
-            raise ParserError(f"spaCy pipeline {pipeline} has no {' and no '.join(missing)}: use another one")
-        self._shared = SharedPipeline.of(self._nlp)
-        self.name = f"spacy:{pipeline} {self._nlp.meta['version']}"
+        self._pipeline = Pipeline(pipeline, UNREAD_COMPONENTS, READ_COMPONENTS)
+        self.name = self._pipeline.name
+
+    @cached_property
+    def _nlp(self) -> Language:
+        from thinc.api import prefer_gpu
+
+        if importlib.util.find_spec("cupy"):  # spaCy's GPU back-end; without it torch alone may claim a GPU
+            prefer_gpu()
+        return self._pipeline.nlp
+
+    @cached_property
+    def _shared(self) -> SharedPipeline | None:
+        return SharedPipeline.of(self._nlp)
 
     @property
     def shares(self) -> bool:
@@ -64,34 +72,3 @@ class SpacyParser(Parser):
         """Parse each of ``sentences`` as spaCy does, which knows nothing of what they have in common."""
         some = batches(sentences, BATCH, CHARACTERS_A_BATCH, len)
         return [read(doc) for batch in some for doc in self._nlp.pipe(batch, batch_size=BATCH)]
-
-
-def _load(pipeline: str) -> Language:
-    from thinc.api import prefer_gpu
-
-    if importlib.util.find_spec("cupy"):  # spaCy's GPU back-end; without it torch alone may claim a GPU
-        prefer_gpu()
-    return load_pipeline(pipeline, UNREAD_COMPONENTS)
-
-
-def load_pipeline(pipeline: str, exclude: Collection[str]) -> Language:
-    """Load the spaCy pipeline ``pipeline`` without the components in ``exclude``. Raises ``ParserError``."""
-    import spacy
-
-    try:
-        loaded = spacy.load(pipeline, exclude=list(exclude))
-        loaded.max_length = MOST_CHARACTERS
-        return loaded
-    except OSError as error:
-        if not names_folder(pipeline):
-            raise ParserError(
-                f"spaCy pipeline {pipeline!r} is not installed: python -m spacy download {pipeline}"
-            ) from error
-        if not Path(pipeline).is_dir():
-            raise ParserError(f"no folder {pipeline}: it should hold a spaCy pipeline") from error
-        reason = str(error).splitlines()[0]
-        raise ParserError(f"the folder {pipeline} holds no spaCy pipeline: {reason}") from error
-    except (ValueError, ImportError) as error:
-        raise ParserError(
-            f"spaCy pipeline {pipeline!r} does not load: {str(error).splitlines()[0]}"
-        ) from error
