@@ -82,12 +82,14 @@ def main() -> None:
 
 
 @contextmanager
-def instant(delay: float = 0.0) -> Iterator[str]:
-    """The base URL of a server in a process of its own that answers at once, or after ``delay`` seconds."""
+def instant(delay: float = 0.0, keep: Path | None = None) -> Iterator[str]:
+    """The base URL of a server in a process of its own that answers at once, or after ``delay`` seconds.
+
+    What is posted is written to the file ``keep``.
+    """
+    command = [sys.executable, str(Path(__file__).with_name("instant_server.py")), str(delay)]
     server = subprocess.Popen(
-        [sys.executable, str(Path(__file__).with_name("instant_server.py"))],
-        stdout=subprocess.PIPE,
-        text=True,
+        [*command, *([] if keep is None else [str(keep)])], stdout=subprocess.PIPE, text=True
     )
     try:
         assert server.stdout is not None
@@ -260,15 +262,44 @@ def prompts_of(task: str, model: Model, limit: int, pairs: int) -> list[list[Req
 
 
 def prefix() -> None:
-    """The share of prompt tokens that a prefix cache of vLLM's kind can reuse, in our order and shuffled."""
-    model = OpenAIModel("m", "http://127.0.0.1:9/v1", choices="none")
+    """The share of prompt tokens that a prefix cache of vLLM's kind can reuse, as a run's requests arrive.
+
+    Beside it what the best order there is could reuse, which is all that a cache can that forgets nothing,
+    and the same requests shuffled.
+    """
     for task, limit, blocks in PREFIXES:
-        groups = prompts_of(task, model, limit, 4)
-        prompts = ["\n".join(m.content for m in r.messages) for group in groups for r in group]
-        shuffled = random.Random(0).sample(prompts, len(prompts))
-        ours, mixed = reusable(prompts, blocks), reusable(shuffled, blocks)
-        print(f"prefix order, {task}: {len(prompts):,} prompts of {len(groups)} texts, {blocks:,} blocks")
-        print(f"  ours {ours:.1%} of prompt tokens reusable, shuffled {mixed:.1%}")
+        prompts = arriving(task, limit)
+        ours, best = reusable(prompts, blocks), reusable(prompts, sys.maxsize)
+        mixed = reusable(random.Random(0).sample(prompts, len(prompts)), blocks)
+        print(f"prefix order, {task}: {len(prompts):,} requests about {limit} texts, {blocks:,} blocks")
+        print(
+            f"  ours {ours:.1%} of prompt tokens reusable, {ours / best:.3f} of the best order's {best:.1%};"
+        )
+        print(f"  shuffled {mixed:.1%}, {mixed / best:.3f} of it", flush=True)
+
+
+def arriving(task: str, limit: int) -> list[str]:
+    """The prompts of a whole run as published, in the order in which its requests reach the server."""
+    with tempfile.TemporaryDirectory() as folder:
+        posted = Path(folder) / "posted"
+        with instant(keep=posted) as url:
+            command = [
+                sys.executable,
+                "-m",
+                "harness",
+                "run",
+                "--task",
+                task,
+                "--data",
+                str(SHARED / TEXTS[task]),
+            ]
+            command += ["--limit", str(limit), "--max-pairs", "4", "--like-the-paper", "--quiet"]
+            command += ["--model", "instant", "--base-url", url, "--concurrency", str(CONCURRENCY)]
+            done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+        if done.returncode not in (0, 3):  # 3: this server's answer is no label of every task
+            sys.exit(f"{' '.join(command)} failed: {done.stderr[-2000:]}")
+        bodies = map(json.loads, posted.read_text(encoding="utf-8").splitlines())
+        return ["\n".join(message["content"] for message in body["messages"]) for body in bodies]
 
 
 def vllm_order(folder: str) -> None:

@@ -1,6 +1,8 @@
 """A chat endpoint that answers at once, as bare as asyncio allows, for measuring clients.
 
-python benchmarks/instant_server.py     # prints its base URL, serves until it is killed
+python benchmarks/instant_server.py [SECONDS] [FILE]    # prints its base URL, serves until it is killed
+
+It answers after SECONDS, and writes what is posted to FILE, a line each, in the order in which it comes.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ ANSWER = json.dumps(
 ).encode()
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
 DELAY = float(sys.argv[1]) if len(sys.argv) > 1 else 0.0
+KEPT = open(sys.argv[2], "wb", buffering=0) if len(sys.argv) > 2 else None  # noqa: SIM115
 answered = 0
 
 
@@ -40,8 +43,11 @@ class Instant(asyncio.Protocol):
             length = int(head.partition(b"content-length:")[2].partition(b"\r\n")[0] or 0)
             if len(self._buffer) < end + 4 + length:
                 return
+            body = self._buffer[end + 4 : end + 4 + length]
             self._buffer = self._buffer[end + 4 + length :]
             if head.startswith(b"post"):
+                if KEPT is not None:
+                    KEPT.write(body + b"\n")
                 asyncio.get_running_loop().call_later(DELAY, self._answer)
             else:
                 self._transport.write(HEAD % len(str(answered)) + str(answered).encode())

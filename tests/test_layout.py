@@ -37,6 +37,7 @@ FLOORS = (
     ("findings",),
     # Pure: what is computed from records.
     (
+        "language.batches",
         "language.parse",
         "language.parsed_text",
         "language.persons",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from harness.errors import ParserError
 from harness.language.parsed_text import ParsedText
 from harness.language.parsers import default_pipeline
-from harness.language.parsers.spacy_parser import load_pipeline
+from harness.language.parsers.loading import load_pipeline
 from harness.language.parsers.stanza_parser import find_models
 from harness.language.spacy_docs import reading
 from harness.language.trees import ROOT, Tree, phrase

@@ -20,7 +20,7 @@ from harness.language.entities import Entity, Reader, Resolution, Resolver
 from harness.language.mentions import find
 from harness.language.parsed_text import ParsedText
 from harness.language.parsers import default_pipeline
-from harness.language.parsers.spacy_parser import load_pipeline
+from harness.language.parsers.loading import load_pipeline
 from harness.language.persons import Mention, Vocabulary, vocabulary
 from harness.language.spacy_docs import SpacyReader, entities, reading
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -22,6 +22,10 @@ class Parse:
         return self.pos[self.offsets.index(offset)] if offset in self.offsets else None
 
 
+Chosen = Callable[[Sequence[tuple[str, ...]]], Collection[int]]
+"""Return which of some sentences are parsed for dependencies, by the part-of-speech tags of all."""
+
+
 @dataclass(frozen=True, slots=True)
 class Split:
     """The sentence spans of a text, without surrounding white space.
@@ -33,15 +37,32 @@ class Split:
     closed: bool
 
 
-class Parser(Protocol):
-    """What a suite requires of a parser."""
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence as a parser reads it: how it splits as a text of its own, and its parse."""
 
-    @property
-    def name(self) -> str:
-        """The parser with its model and version, such as ``spacy:en_core_web_sm 3.8.0``."""
+    split: Split
+    parse: Parse
+
+
+class Parser(Protocol):
+    """What a suite requires of a parser.
+
+    ``name`` is that of the parser with its model and version, such as ``spacy:en_core_web_sm 3.8.0``.
+    """
+
+    name: str
 
     def split(self, text: str) -> Split:
         """Split ``text`` into sentences."""
 
     def parse(self, sentences: Sequence[str]) -> list[Parse]:
         """Parse each of ``sentences`` on its own."""
+
+    def read(self, sentences: Sequence[str], chosen: Chosen) -> list[Sentence]:
+        """Read each of ``sentences`` on its own, all at once.
+
+        Of those that are not ``chosen``, the dependencies may be left out.
+        """
+        parses = zip(sentences, self.parse(sentences), strict=True)
+        return [Sentence(self.split(sentence), parse) for sentence, parse in parses]

@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, cast
 
-from harness.errors import ParserError
 from harness.language.parsed_text import Named, ParsedText, Token
 from harness.language.parsers import default_pipeline
-from harness.language.parsers.spacy_parser import load_pipeline
+from harness.language.parsers.loading import Pipeline
+from harness.language.parsers.pipelines import READ_COMPONENTS
 from harness.language.person_names import NAME_TAGS
 
 if TYPE_CHECKING:
@@ -34,18 +34,14 @@ class SpacyReader:
     """
 
     def __init__(self, pipeline: str | None = None, names: Collection[str] = frozenset()) -> None:
-        pipeline = pipeline or default_pipeline()
-        self._nlp = load_pipeline(pipeline, UNREAD)
-        missing = sorted({"tagger", "parser", "ner"} - set(self._nlp.pipe_names))
-        if missing:
-            raise ParserError(f"spaCy pipeline {pipeline} has no {' and no '.join(missing)}: use another one")
+        self._pipeline = Pipeline(pipeline or default_pipeline(), UNREAD, READ_COMPONENTS | {"ner"})
         self._names = names
-        self.name = f"spacy:{pipeline} {self._nlp.meta['version']}"
+        self.name = self._pipeline.name
 
     def read(self, texts: Iterable[str]) -> Iterator[ParsedText]:
         """Yield the reading of each text, in order."""
         pairs = ((lowered(plain(text), self._names), text) for text in texts)
-        docs = self._nlp.pipe(pairs, as_tuples=True, batch_size=BATCH, disable=["ner"])
+        docs = self._pipeline.nlp.pipe(pairs, as_tuples=True, batch_size=BATCH, disable=["ner"])
         while batch := list(islice(docs, BATCH)):
             for (doc, text), named in zip(batch, self._named([doc for doc, _ in batch]), strict=True):
                 yield reading(doc, text, named)
@@ -57,7 +53,7 @@ class SpacyReader:
         """
         passages = [(i, start, end) for i, doc in enumerate(docs) for start, end in _with_names(doc)]
         named: list[list[Named]] = [[] for _ in docs]
-        recogniser = cast("TrainablePipe", self._nlp.get_pipe("ner"))
+        recogniser = cast("TrainablePipe", self._pipeline.nlp.get_pipe("ner"))
         recognised = recogniser.pipe(docs[i][a:b].as_doc() for i, a, b in passages)
         for (i, start, _), passage in zip(passages, recognised, strict=True):
             named[i] += entities(passage, start)

@@ -14,7 +14,7 @@ from harness.language import parsers
 from harness.language.parsers import CachedParser, Parse, Parser, Split
 
 
-class Counting:
+class Counting(Parser):
     """A parser whose tags are the words themselves; it counts what it is asked."""
 
     name = "counting"

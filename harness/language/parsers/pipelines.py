@@ -59,7 +59,7 @@ def another_pipeline(parser: str) -> str:
     Accuracy is the published share of right heads and labels. A pipeline of the same version and scores is
     the same model under another name, not another opinion. Raises ``ParserError`` if there is none.
     """
-    metas = {name: meta for name in installed_pipelines() if (meta := _meta(name)) and meta.usable}
+    metas = {name: said for name in installed_pipelines() if (said := meta(name)) and said.usable}
     own = next((name for name in metas if parser.startswith(f"spacy:{name} ")), None)
     if own is not None:
         model = metas[own]
@@ -84,12 +84,11 @@ def _same(one: Meta, other: Meta) -> bool:
     )
 
 
-def _meta(pipeline: str) -> Meta | None:
-    """Return the meta data of an installed pipeline, None if it has none that can be read."""
-    spec = importlib.util.find_spec(pipeline)
-    if spec is None or spec.origin is None:
-        return None
+def meta(pipeline: str) -> Meta | None:
+    """Return what an installed pipeline, or one in a folder, says of itself; None if that cannot be read."""
+    spec = importlib.util.find_spec(pipeline) if pipeline.isidentifier() else None
+    folder = Path(spec.origin).parent if spec is not None and spec.origin is not None else Path(pipeline)
     try:
-        return Meta.model_validate_json(Path(spec.origin).with_name("meta.json").read_bytes())
+        return Meta.model_validate_json((folder / "meta.json").read_bytes())
     except (OSError, ValidationError):
         return None

@@ -16,9 +16,9 @@ from sys import intern
 from typing import TYPE_CHECKING
 
 from harness.errors import ParserError
-from harness.language.parse import Parse, Split
+from harness.language.parse import Parse, Parser, Split
 from harness.language.parsers.pipelines import names_folder
-from harness.language.parsers.spacy_parser import split
+from harness.language.parsers.splitting import split
 
 if TYPE_CHECKING:
     from stanza import Pipeline
@@ -31,7 +31,7 @@ SENTENCES_A_CALL = 1_000  # Stanza sorts and batches the sentences of a call
 DIGITS = 8
 
 
-class StanzaParser:
+class StanzaParser(Parser):
     """The English tagger and dependency parser of Stanza (Qi et al. 2020), on a GPU where there is one.
 
     ``chosen`` is a package of downloaded models, a folder of models (with its resources.json), or empty for

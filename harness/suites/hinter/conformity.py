@@ -13,14 +13,22 @@ from hashlib import blake2b
 from typing import Protocol
 
 from harness.core import Span
-from harness.language.parse import Parser, Split
-from harness.suites.hinter.tag_comparison import DEPENDENCY, MOVED, POS, check, compare
+from harness.language.batches import batches
+from harness.language.parse import Parser, Sentence
+from harness.suites.hinter.tag_comparison import (
+    DEPENDENCY,
+    MOVED,
+    POS,
+    check,
+    compare,
+    tolerant_table_comp,
+)
 
 Pair = tuple[str, str]
 """A sentence before and after the change."""
 
 CONFORMS = ""
-PAIRS_AT_ONCE = 4_000
+PAIRS_AT_ONCE, CHARACTERS_AT_ONCE = 4_000, 512_000
 
 
 class Kept(Protocol):
@@ -59,8 +67,8 @@ class Conformity:
         distinct = {pair: self._key("pair", *pair) for pair in pairs}
         cached = self._get(distinct.values())
         missing = [pair for pair, key in distinct.items() if key not in cached]
-        for start in range(0, len(missing), PAIRS_AT_ONCE):
-            decisions = self._decide(missing[start : start + PAIRS_AT_ONCE])
+        for batch in batches(missing, PAIRS_AT_ONCE, CHARACTERS_AT_ONCE, _length):
+            decisions = self._decide(batch)
             fresh = {distinct[pair]: reason or CONFORMS for pair, reason in decisions.items()}
             self._put(fresh)
             cached |= fresh
@@ -96,16 +104,25 @@ class Conformity:
         return None if verdict == DEPENDENCY and DEPENDENCY not in self.properties else verdict or None
 
     def _decide(self, pairs: Sequence[Pair]) -> dict[Pair, str | None]:
-        splits: dict[str, Split] = {}
-        for pair in pairs:
-            for sentence in pair:
-                if sentence not in splits:
-                    splits[sentence] = self.parser.split(sentence)
-        whole = [pair for pair in pairs if _whole(pair[1], splits[pair[0]], splits[pair[1]])]
-        sentences = list(dict.fromkeys(sentence for pair in whole for sentence in pair))
-        parses = dict(zip(sentences, self.parser.parse(sentences), strict=True))
-        moved: dict[Pair, str | None] = dict.fromkeys(pairs, MOVED)
-        return moved | {pair: compare(parses[pair[0]], parses[pair[1]]) for pair in whole}
+        """Decide pairs by their tags, and by their dependencies where the tags agree."""
+        sentences = list(dict.fromkeys(sentence for pair in pairs for sentence in pair))
+        numbers = {sentence: number for number, sentence in enumerate(sentences)}
+        places = [(numbers[before], numbers[after]) for before, after in pairs]
+
+        def agreeing(tags: Sequence[Sequence[str]]) -> Collection[int]:
+            """Choose the sentences of the pairs whose tags agree."""
+            return {
+                number
+                for place in places
+                if tolerant_table_comp(*(tags[n] for n in place))
+                for number in place
+            }
+
+        read = self.parser.read(sentences, agreeing)
+        return {
+            pair: _compared(pair[1], read[before], read[after])
+            for pair, (before, after) in zip(pairs, places, strict=True)
+        }
 
     @cached_property
     def _seed(self) -> bytes:
@@ -125,7 +142,14 @@ class Conformity:
             self.verdicts.put(rows)
 
 
-def _whole(sentence: str, old: Split, new: Split) -> bool:
-    """Return whether the changed text is a single sentence from end to end and closes as before."""
-    single = len(old.spans) == len(new.spans) == 1 and new.spans[0] == (0, len(sentence))
-    return single and old.closed == new.closed
+def _length(pair: Pair) -> int:
+    return len(pair[1])
+
+
+def _compared(changed: str, before: Sentence, after: Sentence) -> str | None:
+    """Return the reason why a changed sentence does not conform, None if it does."""
+    single = len(before.split.spans) == len(after.split.spans) == 1
+    whole = single and after.split.spans[0] == (0, len(changed))
+    return (
+        compare(before.parse, after.parse) if whole and before.split.closed == after.split.closed else MOVED
+    )

@@ -40,7 +40,7 @@ REVIEWS = """text,label
 """
 
 
-class Unsplit:
+class Unsplit(Parser):
     """A second parser with sentences of its own: any text is one; a word's last letter is its tag."""
 
     name = "unsplit"

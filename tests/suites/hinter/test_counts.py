@@ -11,7 +11,7 @@ import pytest
 
 from harness.core import Case, Role, Substitution
 from harness.folder import RunFolder
-from harness.language.parse import Parse, Split
+from harness.language.parse import Parse, Parser, Split
 from harness.statistics import wilson
 from harness.suites import lexicon
 from harness.suites.hinter.suite import Hinter
@@ -25,8 +25,8 @@ Made = tuple[tuple[str, ...], str | None]
 """The attributes of a mutant, and the reason it was discarded."""
 
 
-@dataclass(frozen=True)
-class Named:
+@dataclass
+class Named(Parser):
     """A parser that is only named."""
 
     name: str

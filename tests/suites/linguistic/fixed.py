@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from harness.language.parsers import Parse, Split
+from harness.language.parsers import Parse, Parser, Split
 from harness.language.trees import Tree
 from harness.suites.linguistic.sentiment import SentimentLexicon
 
@@ -61,7 +61,7 @@ class FixedTrees:
 
 
 @dataclass
-class FixedParser:
+class FixedParser(Parser):
     """Tags words by a table, white space between them; all else is a noun."""
 
     tags: Mapping[str, str]
