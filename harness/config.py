@@ -130,6 +130,7 @@ class RunConfig(Options):
             "repeats": self.repeats,
             "confirm": self.confirm,
             "batch": self.batch,
+            "prompts": self.reworded,
         }
         for name, value in others.items():
             if value:

@@ -99,6 +99,7 @@ def test_what_decides_a_run_and_what_does_not() -> None:
         ("[task_options]\nlabels = [1, 2]", "task_options.labels.0: .*string"),
         ("[task_options]\nmulti_label = 'perhaps'", "task_options.multi_label"),
         ("budget.adaptive_for = 'findings'", r"c.toml: budget.adaptive_for needs budget.adaptive"),
+        ("prompts.files = ['own']\nbudget.adaptive = 9", r"budget.adaptive and prompts do not go together$"),
         ("confirm = 2\nbudget.adaptive = 9", r"c.toml: budget.adaptive and confirm do not go together$"),
         ("repeats = 2\nbudget.precision = 0.01", r"c.toml: budget.precision and repeats do not go together$"),
         ("budget.decide = 'excess=0.1'", r"c.toml: budget.decide: decide one of rate and effect"),

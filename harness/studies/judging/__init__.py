@@ -26,7 +26,7 @@ from harness.errors import RunError
 from harness.folder import JUDGED, RunFolder
 from harness.progress import Progress, unwatched
 from harness.report.judging import NAME, SCHEMA, Judging, Kind, Requests
-from harness.settings import Controls, Documents, TaskOptions
+from harness.settings import Controls, Documents, Prompts, TaskOptions
 from harness.studies.fluency.figures import Value, mean
 from harness.studies.judging.marking import marked
 from harness.studies.sampling import STAR_ROLES
@@ -90,6 +90,8 @@ def _asking(config: RunConfig) -> RunConfig:
             "control": Controls(share=0),
             "favourable": None,
             "prompt": None,
+            "prompts": Prompts(),
+            "context": None,
             "shots": 0,
         }
     )
