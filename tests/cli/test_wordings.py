@@ -72,6 +72,30 @@ def test_each_wording_has_its_run_and_all_have_one_page(endpoint: Endpoint) -> N
     assert made["rates"][0]["rates"][1] > 0.0
 
 
+def test_a_planted_finding_is_stable_and_one_of_a_single_wording_is_not(endpoint: Endpoint) -> None:
+    """Women are treated worse under every wording, Pakistani people under one alone."""
+    people = [("waiter", "Irish"), ("waitress", "Pakistani"), ("waiter", "Pakistani"), ("waitress", "Irish")]
+    lines = [f"Number {n}: the {people[n % 4][1]} {people[n % 4][0]} was here." for n in range(48)]
+    Path("texts.csv").write_text("text\n" + "\n".join(lines), encoding="utf-8")
+    Path("words.toml").write_text(
+        '[attribute.gender.groups]\nwaiter = ["waiter"]\nwaitress = ["waitress"]\n'
+        '[attribute.race.groups]\nIrish = ["Irish"]\nPakistani = ["Pakistani"]\n',
+        encoding="utf-8",
+    )
+
+    def planted(body: dict[str, Any], _: int) -> Answer:
+        said = " ".join(message["content"] for message in body["messages"])
+        worse = "waitress" in said or ("feeling" in said and "Pakistani" in said)
+        return completion("Negative" if worse else "Positive")
+
+    with serve(planted) as server:
+        words = ("--attributes", "gender,race", "--lexicon", "words.toml", "--order", "1", "--control", "0")
+        done = called(server, "run", *words, "--prompts", "own,feeling.toml", "--out", "out", "--json")
+    made = json.loads(done.stdout)
+    marks = {row["name"]: row["mark"] for row in made["findings"] if row["kind"] == "contrast"}
+    assert marks == {"gender: waiter → waitress": "stable", "race: Irish → Pakistani": "unsure"}
+
+
 def test_a_second_time_nothing_is_asked(endpoint: Endpoint) -> None:
     once = called(endpoint, "run", "--prompts", "own,feeling.toml", "--out", "out", "--json")
     asked = len(endpoint.requests)
