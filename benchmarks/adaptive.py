@@ -32,11 +32,13 @@ import polars as pl
 
 from harness.audit.adaptive.candidates import Candidates
 from harness.audit.adaptive.chooser import Chooser, Finding, Pick
-from harness.audit.adaptive.survey import Survey
+from harness.audit.adaptive.survey import PROMISING, Survey
 from harness.core import Case, Status
 from harness.folder import RunFolder
 
 RECENT = 30
+SHARES = (0.0, 0.2, 0.33, 0.5, 0.67, 0.8)
+"""The shares of the most promising of which the trade-off is shown."""
 
 
 @dataclass(frozen=True)
@@ -129,8 +131,8 @@ def _filled(values: list[int], budget: int) -> list[int]:
     return values + [values[-1] if values else 0] * (budget - len(values))
 
 
-def adaptive(truth: Truth, seed: int, budget: int) -> Iterator[list[Pick]]:
-    chooser, room = Survey(truth.candidates, seed, budget), budget
+def adaptive(truth: Truth, seed: int, budget: int, share: float = PROMISING) -> Iterator[list[Pick]]:
+    chooser, room = Survey(truth.candidates, seed, budget, promising=share), budget
     while picks := chooser.next(room):
         yield picks
         room -= len(picks)
@@ -261,6 +263,16 @@ def report(found: dict[str, list[list[Curve]]], budget: int, requests: int) -> N
         print(f"    ours over random: {ratio:.2f} ({low:.2f} to {high:.2f})")
 
 
+def traded(truth: Truth, budget: int, base: Sequence[float], times: int) -> None:
+    """Print what a larger share of the most promising finds, and what the rate's estimate is then."""
+    world = estimates.World(truth)
+    for share in SHARES:
+        ours = [replay(truth, adaptive(truth, seed, budget, share), budget) for seed in range(times)]
+        area = statistics.fmean(sum(curve.originals) / budget for curve in ours)
+        said = estimates.of_rate(world, budget, times, share)
+        print(f"    promising {share:.2f}: over random {area / statistics.fmean(base):.2f}; rate {said}")
+
+
 def bootstrap(ours: Sequence[float], base: Sequence[float]) -> tuple[float, float]:
     """Percentile interval of the ratio of means, the seeds of each side drawn with replacement."""
     draw = np.random.default_rng(0)
@@ -276,6 +288,7 @@ def main() -> None:
     options.add_argument("--seeds", type=int, default=10)
     options.add_argument("--budgets", default="0.1,0.25,0.5", help="shares of all requests")
     options.add_argument("--repetitions", type=int, default=0, help="of estimates, against uniform samples")
+    options.add_argument("--trade-off", type=int, default=0, help="repetitions by share of the promising")
     options.add_argument("--no-margins", action="store_true", help="as if there were no log-probabilities")
     given = options.parse_args()
     for folder in given.runs:
@@ -292,6 +305,10 @@ def main() -> None:
         for budget in budgets:  # what is chosen depends on the budget
             ours = [replay(truth, adaptive(truth, seed, budget), budget) for seed in range(given.seeds)]
             report({"adaptive": [ours], **found}, budget, truth.requests)
+            if given.trade_off:
+                best = max(found["random"], key=lambda way: sum(sum(c.originals[:budget]) for c in way))
+                base = [sum(curve.originals[:budget]) / budget for curve in best]
+                traded(truth, budget, base, given.trade_off)
         if given.repetitions:
             estimates.report(truth, [budget / truth.requests for budget in budgets], given.repetitions)
 

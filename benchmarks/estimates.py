@@ -18,9 +18,9 @@ import numpy as np
 
 from harness.audit.adaptive.candidates import Candidates
 from harness.audit.adaptive.chooser import Finding, Pick
-from harness.audit.adaptive.contrasts import contrasts
+from harness.audit.adaptive.contrasts import contrasts, interactions
 from harness.audit.adaptive.sample import DECIDED, DOWN, FLIPPED, UP, Estimate, Sample, Stage, effect, share
-from harness.audit.adaptive.survey import Survey
+from harness.audit.adaptive.survey import PROMISING, Survey
 from harness.core import Case, Status
 
 LADDER = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
@@ -91,14 +91,24 @@ class World:
             if abs(true := float(factors @ change)) > 1e-9
         ]
         effects.sort(key=lambda item: -item[0])
-        return rates + [figure for _, figure in effects[:1]]
+        return rates + [figure for _, figure in effects[:1]] + self._met(numbers, change)[:1]
+
+    def _met(self, numbers: dict[int, int], change: Array) -> list[Figure]:
+        """The interactions that are not zero, of most texts first."""
+        found = [
+            (met.texts, Figure(f"interaction {met.groups}", true, partial(effect, factors=factors, most=2.0)))
+            for met in interactions(self.run.cases, numbers)
+            for factors in [met.dense(len(change))]
+            if abs(true := float(factors @ change)) > 1e-9
+        ]
+        return [figure for _, figure in sorted(found, key=lambda item: -item[0])]
 
     def _rate(self, name: str, among: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Figure:
         flips, decided = self.observed[among, FLIPPED].sum(), self.observed[among, DECIDED].sum()
         return Figure(name, float(flips / decided), lambda sample: share(sample, among))
 
-    def ours(self, seed: int, budget: int) -> Sample | None:
-        survey, room = Survey(self.run.candidates, seed, budget), budget
+    def ours(self, seed: int, budget: int, share: float = PROMISING) -> Sample | None:
+        survey, room = Survey(self.run.candidates, seed, budget, promising=share), budget
         while picks := survey.next(room):
             room -= len(picks)
             survey.learn([self.finding(pick) for pick in picks])
@@ -166,6 +176,13 @@ def report(run: Replayed, shares: Sequence[float], times: int) -> None:
                 print(
                     f"        requests, ours over {name}: {_ratio(curve, ours[number], figure.true, budget)}"
                 )
+
+
+def of_rate(world: World, budget: int, times: int, share: float) -> str:
+    """What our estimates of the rate are like with a share of the most promising."""
+    figure = world.figures[0]
+    (found,) = _measured([figure], lambda seed, size: world.ours(seed, size, share), budget, times)
+    return _line(found, figure.true)
 
 
 def _naive(world: World) -> Iterator[tuple[str, Draw]]:

@@ -6,13 +6,19 @@ from collections.abc import Iterator, Sequence
 
 from harness.numerals import count, counted, interval, listed, percent
 from harness.report.groups import FEW, MOST, points
-from harness.report.summary import Decided, EstimatedEffect, Stopping, Summary
+from harness.report.summary import Decided, EstimatedEffect, EstimatedInteraction, Stopping, Summary
 from harness.sections import Cell, Column, Section, Table
 
 EFFECTS = (
     "Estimated effect: the mean difference, within a text, of the outcome's share from the first group to the"
     " second, in points, in versions edited alike, had all cases of this run been asked about, with its 95 %"
     " interval.",
+)
+INTERACTIONS = (
+    "Estimated interaction: the outcome with both changes, less that with each alone, plus that of the"
+    " original, in points, had all cases of this run been asked about, with its 95 % interval.",
+    "Editing twice is a part of it: no claim rests on a row, as no controls tell what editing does by"
+    " itself.",
 )
 TOGETHER = "The intervals hold for all rows together, at every look at the answers."
 
@@ -101,35 +107,53 @@ def _why(stopping: Stopping, left: int) -> str:
 
 def sections(summary: Summary, most: int = MOST) -> list[Section]:
     """Return the estimated effects between groups, those of a goal or else of a budget, if there are any."""
-    stopping, adaptive = summary.stopping, summary.adaptive
-    of_goal = stopping.effects if stopping is not None else ()
-    of_budget = adaptive.estimates.effects if adaptive is not None and adaptive.estimates is not None else ()
-    rows = of_goal or of_budget
-    return [_section(rows, most, (*EFFECTS, TOGETHER) if of_goal else EFFECTS)] if rows else []
+    of_goal = summary.stopping.effects if summary.stopping is not None else ()
+    estimates = summary.adaptive.estimates if summary.adaptive is not None else None
+    effects = of_goal or (estimates.effects if estimates is not None else ())
+    met = estimates.interactions if estimates is not None else ()
+    found = []
+    if effects:
+        title = f"Contrasts of two groups, estimated: {effects[0].outcome}"
+        found.append(_section(title, "effect", effects, most, (*EFFECTS, TOGETHER) if of_goal else EFFECTS))
+    if met:
+        title = f"Groups that meet on one person, estimated: {met[0].outcome}"
+        found.append(_section(title, "interaction", met, most, INTERACTIONS))
+    return found
 
 
-def _section(rows: Sequence[EstimatedEffect], most: int, notes: Sequence[str]) -> Section:
+def _section(
+    title: str,
+    figure: str,
+    rows: Sequence[EstimatedEffect] | Sequence[EstimatedInteraction],
+    most: int,
+    notes: Sequence[str],
+) -> Section:
+    """Return the table of a ``figure``, the surest rows first, of which at most ``most`` are shown."""
     told = sorted((row for row in rows if row.originals >= FEW or _sure(row)), key=_surest)[:most]
-    cells: list[list[Cell]] = [[_named(row), row.originals, points(row.effect, row.ci95)] for row in told]
-    columns: list[str | Column] = [
-        "from → to",
-        "texts",
-        Column("estimated effect", "estimated effect (95 % interval)"),
-    ]
+    cells: list[list[Cell]] = [[_named(row), row.originals, points(_value(row), row.ci95)] for row in told]
+    estimated = Column(f"estimated {figure}", f"estimated {figure} (95 % interval)")
+    named = "from → to" if figure == "effect" else "groups that meet"
+    columns: list[str | Column] = [named, "texts", estimated]
     left = len(rows) - len(told)
     text = f"{len(told)} of {len(rows):,} rows; all are in summary.json." if left else ""
-    title = f"Contrasts of two groups, estimated: {rows[0].outcome}"
-    return Section(title, text, Table(columns, cells) if cells else None, notes=notes)
+    table = Table(columns, cells) if cells else None
+    return Section(title, text, table, notes=notes, page_only=figure == "interaction")
 
 
-def _named(row: EstimatedEffect) -> str:
+def _named(row: EstimatedEffect | EstimatedInteraction) -> str:
+    if isinstance(row, EstimatedInteraction):
+        return " + ".join(row.groups.values())
     return f"{row.attribute}: {row.source} → {row.target}"
 
 
-def _sure(row: EstimatedEffect) -> bool:
+def _value(row: EstimatedEffect | EstimatedInteraction) -> float:
+    return row.interaction if isinstance(row, EstimatedInteraction) else row.effect
+
+
+def _sure(row: EstimatedEffect | EstimatedInteraction) -> bool:
     low, high = row.ci95
     return low > 0 or high < 0
 
 
-def _surest(row: EstimatedEffect) -> tuple[bool, float, int]:
-    return not _sure(row), -abs(row.effect), -row.originals
+def _surest(row: EstimatedEffect | EstimatedInteraction) -> tuple[bool, float, int]:
+    return not _sure(row), -abs(_value(row)), -row.originals

@@ -306,6 +306,19 @@ class EstimatedEffect(Block):
     ci95: Interval = Field(description="95 % interval of the effect among all cases of this run.")
 
 
+class EstimatedInteraction(Block):
+    """What two groups that meet do beyond the sum of both, estimated from the cases chosen.
+
+    The drift of editing is a part of it: there are no controls to tell it.
+    """
+
+    groups: Mapping[str, str] = Field(description="The groups that meet, by attribute.")
+    outcome: str = Field(description="The favourable outcome.")
+    originals: int = Field(description="Texts of the run in which they meet.")
+    interaction: float = Field(description="Mean of both − first alone − second alone + original.")
+    ci95: Interval = Field(description="95 % interval of the interaction among all cases of this run.")
+
+
 class Estimates(Block):
     """Estimates of the figures that asking about all cases of this run would give."""
 
@@ -315,6 +328,7 @@ class Estimates(Block):
     drawn: int = Field(description="Cases drawn with known probabilities; the others were certain.")
     rates: tuple[EstimatedRate, ...] = Field(description="By attribute set, all sets first.")
     effects: tuple[EstimatedEffect, ...] = Field((), description="Between each two groups edited alike.")
+    interactions: tuple[EstimatedInteraction, ...] = Field((), description="Of each two groups that meet.")
 
 
 class Adaptive(Block):

@@ -84,7 +84,6 @@ class Chooser:
         self._status = np.zeros(len(candidates.document), dtype=np.int8)
         self._lead = np.full(len(candidates.document), np.nan)
         self._opened = np.zeros(documents, dtype=np.int8)
-        self._without = np.zeros(documents, dtype=bool)
         self._margin = np.full(documents, np.nan)
         self._biased = np.zeros(documents, dtype=bool)
         self._benign = np.zeros(documents)
@@ -124,15 +123,9 @@ class Chooser:
         self._owed = sorted({part for parts in missing.values() for part in parts})
         self._update()
 
-    def restrict(self, documents: NDArray[np.bool_]) -> None:
-        """Open only ``documents`` from now on."""
-        self._opened[self._without] = UNKNOWN
-        self._without = (self._opened == UNKNOWN) & ~documents
-        self._opened[self._without] = UNDETERMINED
-
     @property
     def closed(self) -> list[Pick]:
-        """The originals to choose among that have not been asked about."""
+        """The originals that have not been asked about."""
         documents = np.flatnonzero(self._opened == UNKNOWN).tolist()
         return [Pick(int(self._candidates.original[document]), document) for document in documents]
 

@@ -1,4 +1,4 @@
-"""Effects between two groups as weighted sums over the mutants of a run."""
+"""Effects between two groups, and interactions of two, as weighted sums over the mutants of a run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from harness.core import Case
-from harness.findings.places import Place, places
+from harness.findings.places import Place, meetings, places
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,16 +20,14 @@ if TYPE_CHECKING:
 
 Two = tuple[str, str, str]
 """An attribute, and two of its groups."""
+ByText = dict[str, tuple[int, dict[int, float]]]
+"""By text, the number of places and the factor of each mutant in their sum."""
 
 
 @dataclass(frozen=True, slots=True)
-class Contrast:
-    """The effect between two groups: the changes of some ``mutants``, each times its factor, add up to it.
+class Combination:
+    """A mean of so many ``texts``, to which the changes of ``mutants`` add up, each times its factor."""
 
-    It is the mean difference of so many ``texts``.
-    """
-
-    groups: Two
     texts: int
     mutants: NDArray[np.intp]
     factors: Floats
@@ -52,6 +50,30 @@ class Contrast:
         differences: Floats = float(self.texts) * sums[seen].astype(np.float64)
         return len(seen), len(concerned), differences
 
+    @classmethod
+    def of(cls, by_text: ByText) -> tuple[int, NDArray[np.intp], Floats]:
+        """Return the fields of the mean of texts, each of which has so many places and a sum of factors."""
+        factors: dict[int, float] = {}
+        for places_, of_text in by_text.values():
+            for number, factor in of_text.items():
+                factors[number] = factors.get(number, 0.0) + factor / places_ / len(by_text)
+        some = {number: factor for number, factor in factors.items() if factor}
+        return len(by_text), np.array(list(some), dtype=np.intp), np.array(list(some.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast(Combination):
+    """The effect between two groups."""
+
+    groups: Two
+
+
+@dataclass(frozen=True, slots=True)
+class Interaction(Combination):
+    """The interaction of two groups, by attribute: the change by both, less that by each alone."""
+
+    groups: tuple[tuple[str, str], ...]
+
 
 def contrasts(cases: Iterable[Case], numbers: dict[int, int]) -> Iterator[Contrast]:
     """Yield each two groups that are compared in versions of one text that are edited alike.
@@ -59,23 +81,29 @@ def contrasts(cases: Iterable[Case], numbers: dict[int, int]) -> Iterator[Contra
     ``numbers`` are those of the mutants by row of the ``cases``, which are all of the run.
     """
     for two, by_text in sorted(_factors(cases, numbers).items()):
-        factors: dict[int, float] = {}
-        for pairs, of_text in by_text.values():
-            for number, factor in of_text.items():
-                factors[number] = factors.get(number, 0.0) + factor / pairs / len(by_text)
-        some = {number: factor for number, factor in factors.items() if factor}
-        mutants = np.array(list(some), dtype=np.intp)
-        yield Contrast(two, len(by_text), mutants, np.array(list(some.values())))
+        yield Contrast(*Combination.of(by_text), two)
 
 
-def _factors(
-    cases: Iterable[Case], numbers: dict[int, int]
-) -> dict[Two, dict[str, tuple[int, dict[int, float]]]]:
-    """Return, by two groups and text, the number of places and the factor of each mutant in their sum.
+def interactions(cases: Iterable[Case], numbers: dict[int, int]) -> Iterator[Interaction]:
+    """Yield each two groups that meet, as ``contrasts`` does; editing twice may be a part of it."""
+    found: dict[tuple[tuple[str, str], ...], ByText] = {}
+    for _, group in groupby(enumerate(cases), key=lambda item: item[1].group):
+        rows = list(group)
+        own = {case.id: numbers.get(row) for row, case in rows}
+        for met in meetings(case for _, case in rows):
+            by_text = found.setdefault(met.groups, {})
+            places_, factors = by_text.get(met.document, (0, {}))
+            for case, sign in ((met.both, 1.0), (met.first, -1.0), (met.second, -1.0)):
+                if (number := own[case]) is not None:
+                    factors[number] = factors.get(number, 0.0) + sign
+            by_text[met.document] = (places_ + 1, factors)
+    for groups, by_text in sorted(found.items()):
+        yield Interaction(*Combination.of(by_text), groups)
 
-    An original has no factor: its change is zero.
-    """
-    found: dict[Two, dict[str, tuple[int, dict[int, float]]]] = {}
+
+def _factors(cases: Iterable[Case], numbers: dict[int, int]) -> dict[Two, ByText]:
+    """Return the factors of each two groups. An original has none: its change is zero."""
+    found: dict[Two, ByText] = {}
     for _, group in groupby(enumerate(cases), key=lambda item: item[1].group):
         rows = list(group)
         own = {case.id: numbers.get(row) for row, case in rows}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 
 from harness.audit.adaptive.candidates import Candidates
-from harness.audit.adaptive.contrasts import contrasts
+from harness.audit.adaptive.contrasts import contrasts, interactions
 from harness.audit.adaptive.sample import Sample, effect, share
 from harness.core import Case, Json, JsonObject
 
@@ -30,14 +30,16 @@ def figures(
     for row, case in enumerate(cases()):
         if row in numbers:
             kinds.setdefault(tuple(sorted(case.attributes)), []).append(numbers[row])
-    effects = [] if outcome is None else list(_effects(sample, candidates, cases(), numbers, outcome))
+    compared = [] if outcome is None else list(_effects(sample, candidates, cases(), numbers, outcome))
+    met = [] if outcome is None else list(_interactions(sample, candidates, cases(), numbers, outcome))
     return {
         "method": METHOD,
         "originals": int(sample.chosen.sum()),
         "of_originals": len(sample.chosen),
         "drawn": int(asked.sum()),
         "rates": [*_rates(sample, kinds)],
-        "effects": effects,
+        "effects": compared,
+        "interactions": met,
     }
 
 
@@ -75,5 +77,24 @@ def _effects(
             "outcome": outcome,
             "originals": contrast.texts,
             "effect": found.value,
+            "ci95": list(found.interval),
+        }
+
+
+def _interactions(
+    sample: Sample,
+    candidates: Candidates,
+    cases: Iterable[Case],
+    numbers: dict[int, int],
+    outcome: str,
+) -> Iterator[Json]:
+    """Yield the interaction of each two groups that meet."""
+    for met in interactions(cases, numbers):
+        found = effect(sample, met.dense(len(candidates.document)), most=2.0)
+        yield {
+            "groups": dict(met.groups),
+            "outcome": outcome,
+            "originals": met.texts,
+            "interaction": found.value,
             "ci95": list(found.interval),
         }

@@ -127,8 +127,8 @@ def share(sample: Sample, among: Flags, confidence: float = CONFIDENCE) -> Estim
     )
 
 
-def effect(sample: Sample, factors: Floats, confidence: float = CONFIDENCE) -> Estimate:
-    """Return the sum of the changes of the outcome, each times its factor.
+def effect(sample: Sample, factors: Floats, confidence: float = CONFIDENCE, most: float = 1.0) -> Estimate:
+    """Return the sum of the changes of the outcome, each times its factor, of a size of at most ``most``.
 
     Changes up and down are estimated apart and their intervals joined (Zou and Donner 2008).
     """
@@ -139,7 +139,7 @@ def effect(sample: Sample, factors: Floats, confidence: float = CONFIDENCE) -> E
     (low_more, high_more), (low_less, high_less) = more.limits(confidence), less.limits(confidence)
     low = value - math.hypot(max(more.value, 0.0) - low_more, high_less - max(less.value, 0.0))
     high = value + math.hypot(high_more - max(more.value, 0.0), max(less.value, 0.0) - low_less)
-    return Estimate(value, (max(low, -1.0), min(high, 1.0)), None)
+    return Estimate(value, (max(low, -most), min(high, most)), None)
 
 
 def _two(sample: Sample, up: Floats, down: Floats, text: float) -> _Part:

@@ -1,10 +1,11 @@
 """Choose cases so that rates of all cases can be estimated, and biased originals are found all the same.
 
-The originals are a sample drawn before anything is asked. Of their mutants some are the ``Chooser``'s, the
-most promising by all that is known; these are certain to be asked about, and are known from then on. The
-others are drawn in stages from all that are not known yet: with probabilities in proportion to the standard
-deviation of the flip as the belief has it (Neyman 1934), of which a share is uniform, so that none is zero.
-Everything depends on the seed and the answers alone.
+The originals are a sample drawn before anything is asked. A share of the requests is the ``Chooser``'s, for
+the most promising cases by all that is known, of whatever original; these are certain to be asked about. Of
+the sample's originals they are known from then on; of others they are findings alone, and no estimate rests
+on them. The other mutants of the sample are drawn in stages from all that are not known yet: with
+probabilities in proportion to the standard deviation of the flip as the belief has it (Neyman 1934), of which
+a share is uniform, so that none is zero. Everything depends on the seed and the answers alone.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
 OPENING = 0.3
 """The share of the budget spent on originals, if there are as many: margins tell most of their mutants."""
 
-PROMISING = 0.33
-"""The share of the requests for mutants that go to the most promising."""
+PROMISING = 0.5
+"""The share of the requests, those for the sample's originals apart, that go to the most promising."""
 
 STAGES = 5
 FIRST = 0.15
@@ -54,6 +55,7 @@ class Survey:
 
     ``sample`` then has what can be estimated. At most ``budget`` cases are chosen as long as ``room`` allows,
     and no more after a stage that reaches the ``goal``; ``contrasts`` are those whose effects it is about.
+    ``promising`` is the share of the most promising.
     """
 
     planned = STAGES
@@ -65,7 +67,9 @@ class Survey:
         budget: int,
         goal: Goal | None = None,
         contrasts: Sequence[Contrast] = (),
+        promising: float = PROMISING,
     ) -> None:
+        self._share = promising
         self._goal = goal
         self._contrasts = contrasts
         self._candidates = candidates
@@ -135,32 +139,34 @@ class Survey:
 
     def _steps(self) -> Iterator[list[Pick]]:
         """Yield the rounds; ``learn`` is called after each."""
-        self._chooser.restrict(self._chosen)
         yield from self._open()
         for stage in range(STAGES):
             left = STAGES - stage
             if stage:
-                yield from self._promising(round(PROMISING * self._room / left))
+                yield from self._promising(round(self._share * self._room / left))
             if self._room <= 0 and len(self._unknown()):
                 return
             size = FIRST * self._room if not stage else self._room / left
             yield from self._stage(max(1, round(size)), left)
             if self._goal is not None and self._goal.reached(self.look):
                 return
-        self._chooser.restrict(np.ones_like(self._chosen))
         while self._room > 0 and (picks := self._chooser.next(self._room)):
             yield picks
 
     def _open(self) -> Iterator[list[Pick]]:
-        """Ask about the originals, the most promising first, and about some of their mutants on the way."""
-        originals = int(self._chosen.sum())
-        spare = round(PROMISING * max(self._budget - originals, 0) / STAGES)
-        while (closed := self._chooser.closed) and spare > 0 and self._room > len(closed):
+        """Ask about the sample's originals, and about some of the most promising cases on the way."""
+        spare = round(self._share * max(self._budget - int(self._chosen.sum()), 0) / STAGES)
+        while (closed := self._closed) and spare > 0 and self._room > len(closed):
             picks = self._chooser.next(min(spare, self._room - len(closed)))
-            spare -= sum(pick.mutant is not None for pick in picks)
+            spare -= sum(pick.mutant is not None or not self._chosen[pick.document] for pick in picks)
             yield picks
         if closed and self._room > 0:
             yield closed[: self._room]
+
+    @property
+    def _closed(self) -> list[Pick]:
+        """The sample's originals that have not been asked about."""
+        return [pick for pick in self._chooser.closed if self._chosen[pick.document]]
 
     @property
     def _importance(self) -> Floats:
@@ -224,7 +230,7 @@ class Survey:
         spread = np.sqrt(soft * (1 - soft)) * each[self._candidates.document[open_]]
         number = min(size, len(open_), self._room)
         chances = probabilities(spread, number, UNIFORM)
-        later = max(1, round((self._room - number) * (1 - PROMISING) / max(left - 1, 1)))
+        later = max(1, round((self._room - number) * (1 - self._share) / max(left - 1, 1)))
         of_later = probabilities(spread, min(later, len(open_)), UNIFORM)
         variance = _variance(spread, chances, np.ones(len(open_)))
         unknown, ratios = 1 - chances, 1.0
