@@ -1,6 +1,6 @@
 """How fast mutants are made and decided, against the published algorithm taken literally.
 
-    python benchmarks/generation.py [literal] [people] [warm] [workers] [large] [growth] [memory]
+    python benchmarks/generation.py [literal] [people] [warm] [workers] [runs] [large] [growth] [memory]
 
 Literally means: the changed sentences of each mutant parsed one at a time, every time, with the same
 spaCy model, as spaCy does it (the original's sentences are parsed once and not counted): all of them, and,
@@ -10,7 +10,7 @@ Word pairs are the published ones (bundled where it says so), attributes three, 
 data (environment variable HINTER_SHARED, default ../shared). Without arguments: all but ``large``.
 
 One process against itself is timed by its processor seconds, so that what else runs on the machine does not
-count; ``workers`` by the clock.
+count; ``workers`` and ``runs`` by the clock.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
+
+from commands import server, timed
 
 from harness import config, registry
 from harness.audit import generation
@@ -61,6 +63,7 @@ def main() -> None:
         "people": people,
         "warm": warm,
         "workers": workers,
+        "runs": runs,
         "large": large,
         "growth": growth,
         "memory": memory,
@@ -286,6 +289,35 @@ def workers() -> None:
         f"200 reviews to disk: one process {took[1]:.1f} s, two {took[2]:.1f} s: {took[1] / took[2]:.2f}",
         flush=True,
     )
+
+
+def runs() -> None:
+    """``hinter run`` on 300 reviews against an instant server: one worker against two, in turn."""
+    with tempfile.TemporaryDirectory() as folder, server() as url:
+        rounds = [(ran(folder, url, 1), ran(folder, url, 2)) for _ in range(3)]
+    ratios = [two / one for one, two in rounds]
+    seconds = ", ".join(f"{one:.1f} and {two:.1f}" for one, two in rounds)
+    print(f"hinter run on 300 reviews, one worker and two: {seconds} s by the clock")
+    print(f"  ratio {min(ratios):.2f} at best, median {statistics.median(ratios):.2f}", flush=True)
+
+
+def ran(folder: str, url: str, number: int) -> float:
+    """Seconds of a whole run with a number of workers, nothing kept of an earlier one."""
+    with tempfile.TemporaryDirectory(dir=folder) as out:
+        command = [
+            sys.executable,
+            "-m",
+            "harness",
+            "run",
+            "--data",
+            str(REVIEWS),
+            "--limit",
+            "300",
+            "--quiet",
+        ]
+        command += ["--model", "instant", "--base-url", url, "--concurrency", "64", "--workers", str(number)]
+        command += ["--out", f"{out}/run", "--cache", f"{out}/responses.sqlite"]
+        return timed(command, Path(out)).wall
 
 
 def generated(folder: str, limit: int) -> dict[str, object]:

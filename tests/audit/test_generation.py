@@ -378,9 +378,14 @@ def test_an_interrupted_command_ends_with_the_chunks_in_hand(place: Path, worker
     assert not folder.complete
 
 
-def children(parent: int) -> set[int]:
+def descendants(ancestor: int) -> set[int]:
     listed = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=True)
-    return {int(pid) for pid, of in map(str.split, listed.stdout.splitlines()) if int(of) == parent}
+    parents = {int(pid): int(of) for pid, of in map(str.split, listed.stdout.splitlines())}
+    found, more = set[int](), {ancestor}
+    while more:
+        more = {pid for pid, of in parents.items() if of in more}
+        found |= more
+    return found
 
 
 def alive(process: int) -> bool:
@@ -398,7 +403,7 @@ def test_workers_do_not_outlive_a_command_that_is_killed(place: Path) -> None:
     with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as command:
         while command.poll() is None and not folder.has_chunk(0):
             time.sleep(0.01)
-        workers = children(command.pid)
+        workers = descendants(command.pid)
         command.kill()
     assert len(workers) >= 2
     ends = time.monotonic() + 10
