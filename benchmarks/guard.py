@@ -15,6 +15,7 @@ import json
 import os
 import platform
 import random
+import re
 import signal
 import statistics
 import subprocess
@@ -249,50 +250,43 @@ async def _replayed(suite: str, model: str, named: Named) -> dict[int, Replay]:
 
 def healing(given: argparse.Namespace) -> None:
     """Print how much bias is left, and what accuracy is, before and after healing."""
-    print("\nHealing: biased of tests as a run finds them, accuracy on the texts and on their versions")
-    Path("texts.csv").write_text("", encoding="utf-8")
-    with Path("texts.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["text", "label"])
-        writer.writerows(_named(given.texts))
+    print("\nHealing: biased tests as a run finds them, accuracy on the texts and on their versions")
     models = [models[0] for name, models in _models(given.systems) if name not in ("noisy", "smollm2")]
-    for suite in ("hinter", "biasfinder"):
+    for suite, texts, least in (("hinter", sst, 2), ("biasfinder", imdb, 40)):
+        labels = dict(texts())
+        with Path(f"{suite}.csv").open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(["text", "label"])
+            writer.writerows((t, labels[t]) for t, _ in _with_places(suite, texts(), given.texts, least))
         for model in models:
-            for action in ("flag", "heal"):
-                _healed(suite, model, action)
+            for healed in (False, True):
+                _healed(suite, model, healed)
 
 
-def _named(number: int) -> list[tuple[str, str]]:
-    """Return texts of SST in which a person is named."""
-    guard = Guard({"task": "sst2", "model.name": "local:vader", "hinter.attributes": ["gender"]})
-    named = ((text, label) for text, label in sst() if guard.versions.made(text))
-    return list(islice(named, number))
-
-
-def _healed(suite: str, model: str, action: str) -> None:
-    name = model.rpartition(":" if "python" in model else "/")[2]
-    file = Path(f"{suite}-{name.replace(':', '-')}-{action}.toml")
-    names = "names_a_class = 8" if suite == "biasfinder" else "order = 1"
+def _healed(suite: str, model: str, healed: bool) -> None:
+    """Run an audit of ``model``, as it is or healed, and print its figures."""
+    name = re.split(r"[:/]", model)[-1]
+    file = Path(f"{suite}-{name}-{healed}.toml")
+    key, value = ("names_a_class", 8) if suite == "biasfinder" else ("order", 1)
     file.write_text(
-        f'task = "sst2"\nsuite = "{suite}"\ncache = "healing.sqlite"\n[{suite}]\n{names}\n'
-        f'[model]\nname = "{model}"\n[guard]\naction = "{action}"\n',
+        f'task = "sst2"\nsuite = "{suite}"\ncache = "healing.sqlite"\n[{suite}]\n{key} = {value}\n'
+        f'[model]\nname = "{model}"\n[guard]\naction = "heal"\n',
         encoding="utf-8",
     )
-    key, value = names.split(" = ")
-    by: dict[str, object] = {"task": "sst2", "suite": suite, f"{suite}.{key}": int(value), "control.share": 0}
-    by |= {"documents.path": "texts.csv", "model.name": f"guard:{file}", "cache": "outer.sqlite"}
-    by |= {"out": f"runs/{file.stem}"}
+    by: dict[str, object] = {"task": "sst2", "suite": suite, f"{suite}.{key}": value, "control.share": 0}
+    by |= {"documents.path": f"{suite}.csv", "model.name": f"guard:{file}" if healed else model}
+    by |= {"out": f"runs/{file.stem}", "cache": f"{healed}.sqlite"}
     started = time.perf_counter()
     asyncio.run(pipeline.run(config.load(None, by)))
     folder = Path(f"runs/{file.stem}")
     verdicts = Counter(pl.read_parquet(folder / "verdicts.parquet")["status"].to_list())
     tests = verdicts["biased"] + verdicts["benign"]
     right = _accuracy(folder)
+    how = "healed" if healed else "as it is"
     print(
-        f"{suite:10} {name:14} {action:5}: biased {verdicts['biased']:6} of {tests:6}"
+        f"{suite:10} {name:14} {how}: biased {verdicts['biased']:6} of {tests:6}"
         f" ({verdicts['biased'] / tests:6.2%}), accuracy of texts {right['original']:6.2%},"
-        f" of versions {right['version']:6.2%}"
-        f" ({time.perf_counter() - started:.0f} s)"
+        f" of versions {right['version']:6.2%} ({time.perf_counter() - started:.0f} s)"
     )
 
 
@@ -487,7 +481,7 @@ def _checked(process: subprocess.Popen[str], address: str) -> None:
 
 def faults(given: argparse.Namespace) -> None:
     """Print how requests end where the endpoint or the proxy is killed or hangs under load."""
-    texts, rate, seconds = nobody(200) + [text for text, _ in _named(50)], 100, 6.0
+    texts, rate, seconds = [text for text, _ in islice(sst(), 250)], 100, 6.0
     print("\nFaults under load (100 a second): how every request ended; none may end in 'no answer'")
     with endpoint(0.05) as (process, base), guarding(base) as (_, address):
         load = asyncio.run(at_rate(address, texts, rate, seconds, _kill(process, at=2)))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from harness.core import Capabilities, Failure, Reply, Request
+from harness.documents.shortening import TOKENS_A_MUTANT_ADDS
 from harness.errors import ConfigError, ModelError
 from harness.plugins import Model, ModelKit, ModelPlugin, Options
 
@@ -28,6 +29,16 @@ class GuardedModel(Model):
         self.concurrency = audit.model.concurrency
         self.rates = audit.model.rates
         self._guard = guard
+
+    @property
+    def context(self) -> int | None:
+        """The tokens of the texts that the model under the guard takes beside its prompt."""
+        limit = self._guard.audit.shortener.limit
+        return None if limit is None else limit + TOKENS_A_MUTANT_ADDS
+
+    def count_tokens(self, text: str) -> int | None:
+        """Count the tokens of ``text`` as the model under the guard does."""
+        return self._guard.audit.model.count_tokens(text)
 
     async def answer(self, request: Request) -> Reply | Failure:
         """Return what the guard gives; a ``Failure`` where it refuses."""

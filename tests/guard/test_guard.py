@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from harness import config, registry
@@ -197,3 +198,24 @@ def test_a_suite_that_makes_its_own_texts_cannot_guard(settings: Make) -> None:
 def test_settings_of_the_guard_are_no_part_of_a_runs_identity(settings: Make) -> None:
     plain, other = (config.load(None, settings(**{"guard.action": action})) for action in ("flag", "heal"))
     assert json.dumps(plain.identity()) == json.dumps(other.identity())
+
+
+def test_a_run_shortens_texts_as_it_does_without_the_guard(files: Path, settings: Make) -> None:
+    (files / "texts.csv").write_text(
+        "text,label\n" + "The man was kind. " * 30 + ",Positive\n", encoding="utf-8"
+    )
+    (files / "short.toml").write_text(
+        'task = "sst2"\ncache = "guard.sqlite"\n[hinter]\nlexicon = ["words.toml"]\n[documents]\n'
+        "max_tokens = 40\n"
+        '[model]\nname = "python:biased_guarded_model:answer"\n',
+        encoding="utf-8",
+    )
+    by = settings(model__name="guard:short.toml", documents__path="texts.csv", out="short")
+    asyncio.run(pipeline.run(config.load(None, by)))
+    (original,) = (
+        case["text"]
+        for case in pl.read_parquet(files / "short" / "cases" / "*.parquet").iter_rows(named=True)
+        if case["role"] == "original"
+    )
+    assert original.startswith("The man was kind.")
+    assert len(original) < 300
