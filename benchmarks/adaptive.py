@@ -29,16 +29,16 @@ from pathlib import Path
 import estimates
 import numpy as np
 import polars as pl
+from estimates import DEFAULT, Mixture
 
 from harness.audit.adaptive.candidates import Candidates
 from harness.audit.adaptive.chooser import Chooser, Finding, Pick
-from harness.audit.adaptive.survey import PROMISING, Survey
 from harness.core import Case, Status
 from harness.folder import RunFolder
 
 RECENT = 30
-SHARES = (0.0, 0.2, 0.33, 0.5, 0.67, 0.8)
-"""The shares of the most promising of which the trade-off is shown."""
+MIXTURES: tuple[Mixture, ...] = (DEFAULT, (0.3, 0.5), (0.2, 0.67), (0.15, 0.8))
+"""The shares of the sample's originals and of the most promising of which the trade-off is shown."""
 
 
 @dataclass(frozen=True)
@@ -131,8 +131,8 @@ def _filled(values: list[int], budget: int) -> list[int]:
     return values + [values[-1] if values else 0] * (budget - len(values))
 
 
-def adaptive(truth: Truth, seed: int, budget: int, share: float = PROMISING) -> Iterator[list[Pick]]:
-    chooser, room = Survey(truth.candidates, seed, budget, promising=share), budget
+def adaptive(truth: Truth, seed: int, budget: int, mixture: Mixture = DEFAULT) -> Iterator[list[Pick]]:
+    chooser, room = estimates.survey(truth.candidates, seed, budget, mixture), budget
     while picks := chooser.next(room):
         yield picks
         room -= len(picks)
@@ -266,11 +266,12 @@ def report(found: dict[str, list[list[Curve]]], budget: int, requests: int) -> N
 def traded(truth: Truth, budget: int, base: Sequence[float], times: int) -> None:
     """Print what a larger share of the most promising finds, and what the rate's estimate is then."""
     world = estimates.World(truth)
-    for share in SHARES:
-        ours = [replay(truth, adaptive(truth, seed, budget, share), budget) for seed in range(times)]
+    for opening, promising in MIXTURES:
+        ours = [replay(truth, adaptive(truth, s, budget, (opening, promising)), budget) for s in range(times)]
         area = statistics.fmean(sum(curve.originals) / budget for curve in ours)
-        said = estimates.of_rate(world, budget, times, share)
-        print(f"    promising {share:.2f}: over random {area / statistics.fmean(base):.2f}; rate {said}")
+        said = estimates.of_rate(world, budget, times, (opening, promising))
+        over = f"over random {area / statistics.fmean(base):.2f}"
+        print(f"    opening {opening:.2f}, promising {promising:.2f}: {over}; rate {said}")
 
 
 def bootstrap(ours: Sequence[float], base: Sequence[float]) -> tuple[float, float]:

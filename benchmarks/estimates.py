@@ -20,12 +20,16 @@ from harness.audit.adaptive.candidates import Candidates
 from harness.audit.adaptive.chooser import Finding, Pick
 from harness.audit.adaptive.contrasts import contrasts, interactions
 from harness.audit.adaptive.sample import DECIDED, DOWN, FLIPPED, UP, Estimate, Sample, Stage, effect, share
-from harness.audit.adaptive.survey import PROMISING, Survey
+from harness.audit.adaptive.survey import OPENING, PROMISING, Survey
 from harness.core import Case, Status
 
 LADDER = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
 """The budgets of uniform samples, in multiples of ours."""
 NAIVE_REPETITIONS = 60
+
+Mixture = tuple[float, float]
+"""The shares of the sample's originals and of the most promising."""
+DEFAULT: Mixture = (OPENING, PROMISING)
 
 Array = np.ndarray[tuple[int], np.dtype[np.float64]]
 
@@ -58,6 +62,12 @@ class Figure:
     name: str
     true: float
     of: Callable[[Sample], Estimate | None]
+
+
+def survey(candidates: Candidates, seed: int, budget: int, mixture: Mixture) -> Survey:
+    """What chooses the cases, with a mixture."""
+    opening, promising = mixture
+    return Survey(candidates, seed, budget, promising=promising, opening=opening)
 
 
 class World:
@@ -107,12 +117,12 @@ class World:
         flips, decided = self.observed[among, FLIPPED].sum(), self.observed[among, DECIDED].sum()
         return Figure(name, float(flips / decided), lambda sample: share(sample, among))
 
-    def ours(self, seed: int, budget: int, share: float = PROMISING) -> Sample | None:
-        survey, room = Survey(self.run.candidates, seed, budget, promising=share), budget
-        while picks := survey.next(room):
+    def ours(self, seed: int, budget: int, mixture: Mixture = DEFAULT) -> Sample | None:
+        asked, room = survey(self.run.candidates, seed, budget, mixture), budget
+        while picks := asked.next(room):
             room -= len(picks)
-            survey.learn([self.finding(pick) for pick in picks])
-        return survey.sample
+            asked.learn([self.finding(pick) for pick in picks])
+        return asked.sample
 
     def finding(self, pick: Pick) -> Finding:
         return replace(self.run.finding(pick), value=self.run.favoured.get(pick.row))
@@ -178,10 +188,10 @@ def report(run: Replayed, shares: Sequence[float], times: int) -> None:
                 )
 
 
-def of_rate(world: World, budget: int, times: int, share: float) -> str:
-    """What our estimates of the rate are like with a share of the most promising."""
+def of_rate(world: World, budget: int, times: int, mixture: Mixture) -> str:
+    """What our estimates of the rate are like with a mixture."""
     figure = world.figures[0]
-    (found,) = _measured([figure], lambda seed, size: world.ours(seed, size, share), budget, times)
+    (found,) = _measured([figure], lambda seed, size: world.ours(seed, size, mixture), budget, times)
     return _line(found, figure.true)
 
 

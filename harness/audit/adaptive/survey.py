@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 OPENING = 0.3
 """The share of the budget spent on originals, if there are as many: margins tell most of their mutants."""
 
-PROMISING = 0.5
+PROMISING = 0.33
 """The share of the requests, those for the sample's originals apart, that go to the most promising."""
 
 STAGES = 5
@@ -55,7 +55,7 @@ class Survey:
 
     ``sample`` then has what can be estimated. At most ``budget`` cases are chosen as long as ``room`` allows,
     and no more after a stage that reaches the ``goal``; ``contrasts`` are those whose effects it is about.
-    ``promising`` is the share of the most promising.
+    ``promising`` is the share of the most promising, ``opening`` that of the sample's originals.
     """
 
     planned = STAGES
@@ -68,8 +68,9 @@ class Survey:
         goal: Goal | None = None,
         contrasts: Sequence[Contrast] = (),
         promising: float = PROMISING,
+        opening: float = OPENING,
     ) -> None:
-        self._share = promising
+        self._share, self._opened = promising, opening
         self._goal = goal
         self._contrasts = contrasts
         self._candidates = candidates
@@ -129,7 +130,7 @@ class Survey:
 
         More than a share of the budget goes to originals where their mutants would not be enough to spend it.
         """
-        number = max(1, round(OPENING * self._budget))
+        number = max(1, round(self._opened * self._budget))
         while number < len(self._mutants):
             chances = probabilities(self._importance, number, UNIFORM)
             if number + float(chances @ self._mutants) >= 2 * self._budget:
