@@ -133,6 +133,7 @@ def main() -> None:
     options.add_argument("--texts", type=int, default=400)
     options.add_argument("--local-texts", type=int, default=40, help="texts for the embedded model")
     options.add_argument("--systems", default="systematic,partial,noisy,vader,encoder,smollm2")
+    options.add_argument("--suites", default="biasfinder,hinter")
     options.add_argument("--seconds", type=float, default=60)
     options.add_argument("--rate", type=int, default=500)
     given = options.parse_args()
@@ -151,7 +152,7 @@ def main() -> None:
 def steps(given: argparse.Namespace) -> None:
     """Print, over the number of first versions, the requests saved and the biased texts missed."""
     print("\nTwo steps against the full check: requests for versions saved, biased texts missed")
-    for suite, about, texts, least in SETTINGS:
+    for suite, about, texts, least in (each for each in SETTINGS if each[0] in given.suites.split(",")):
         named = _with_places(suite, texts(), given.texts, least)
         for name, models in _models(given.systems):
             number = given.local_texts if name == "smollm2" else given.texts
@@ -252,7 +253,8 @@ def healing(given: argparse.Namespace) -> None:
     """Print how much bias is left, and what accuracy is, before and after healing."""
     print("\nHealing: biased tests as a run finds them, accuracy on the texts and on their versions")
     models = [models[0] for name, models in _models(given.systems) if name not in ("noisy", "smollm2")]
-    for suite, texts, least in (("hinter", sst, 2), ("biasfinder", imdb, 40)):
+    for suite in given.suites.split(","):
+        texts, least = (imdb, 40) if suite == "biasfinder" else (sst, 2)
         labels = dict(texts())
         with Path(f"{suite}.csv").open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file)
