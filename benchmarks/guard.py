@@ -261,32 +261,32 @@ def healing(given: argparse.Namespace) -> None:
             writer.writerow(["text", "label"])
             writer.writerows((t, labels[t]) for t, _ in _with_places(suite, texts(), given.texts, least))
         for model in models:
-            for healed in (False, True):
-                _healed(suite, model, healed)
+            for ties in ("", "original", "favourable"):
+                _healed(suite, model, ties)
 
 
-def _healed(suite: str, model: str, healed: bool) -> None:
-    """Run an audit of ``model``, as it is or healed, and print its figures."""
+def _healed(suite: str, model: str, ties: str) -> None:
+    """Run an audit of ``model``, as it is or healed with ``ties`` so resolved, and print its figures."""
     name = re.split(r"[:/]", model)[-1]
-    file = Path(f"{suite}-{name}-{healed}.toml")
+    file = Path(f"{suite}-{name}-{ties}.toml")
     key, value = ("names_a_class", 8) if suite == "biasfinder" else ("order", 1)
     file.write_text(
         f'task = "sst2"\nsuite = "{suite}"\ncache = "healing.sqlite"\n[{suite}]\n{key} = {value}\n'
-        f'[model]\nname = "{model}"\n[guard]\naction = "heal"\n',
+        f'[model]\nname = "{model}"\n[guard]\naction = "heal"\nties = "{ties or "original"}"\n',
         encoding="utf-8",
     )
     by: dict[str, object] = {"task": "sst2", "suite": suite, f"{suite}.{key}": value, "control.share": 0}
-    by |= {"documents.path": f"{suite}.csv", "model.name": f"guard:{file}" if healed else model}
-    by |= {"out": f"runs/{file.stem}", "cache": f"{healed}.sqlite"}
+    by |= {"documents.path": f"{suite}.csv", "model.name": f"guard:{file}" if ties else model}
+    by |= {"out": f"runs/{file.stem}", "cache": f"outer-{ties}.sqlite"}
     started = time.perf_counter()
     asyncio.run(pipeline.run(config.load(None, by)))
     folder = Path(f"runs/{file.stem}")
     verdicts = Counter(pl.read_parquet(folder / "verdicts.parquet")["status"].to_list())
     tests = verdicts["biased"] + verdicts["benign"]
     right = _accuracy(folder)
-    how = "healed" if healed else "as it is"
+    how = f"healed, ties {ties}" if ties else "as it is"
     print(
-        f"{suite:10} {name:14} {how}: biased {verdicts['biased']:6} of {tests:6}"
+        f"{suite:10} {name:14} {how:23}: biased {verdicts['biased']:6} of {tests:6}"
         f" ({verdicts['biased'] / tests:6.2%}), accuracy of texts {right['original']:6.2%},"
         f" of versions {right['version']:6.2%} ({time.perf_counter() - started:.0f} s)"
     )
