@@ -133,6 +133,7 @@ def main() -> None:
     options.add_argument("--texts", type=int, default=400)
     options.add_argument("--local-texts", type=int, default=40, help="texts for the embedded model")
     options.add_argument("--systems", default="systematic,partial,noisy,vader,encoder,smollm2")
+    options.add_argument("--suites", default="biasfinder,hinter")
     options.add_argument("--seconds", type=float, default=60)
     options.add_argument("--rate", type=int, default=500)
     given = options.parse_args()
@@ -151,7 +152,7 @@ def main() -> None:
 def steps(given: argparse.Namespace) -> None:
     """Print, over the number of first versions, the requests saved and the biased texts missed."""
     print("\nTwo steps against the full check: requests for versions saved, biased texts missed")
-    for suite, about, texts, least in SETTINGS:
+    for suite, about, texts, least in (each for each in SETTINGS if each[0] in given.suites.split(",")):
         named = _with_places(suite, texts(), given.texts, least)
         for name, models in _models(given.systems):
             number = given.local_texts if name == "smollm2" else given.texts
@@ -252,39 +253,40 @@ def healing(given: argparse.Namespace) -> None:
     """Print how much bias is left, and what accuracy is, before and after healing."""
     print("\nHealing: biased tests as a run finds them, accuracy on the texts and on their versions")
     models = [models[0] for name, models in _models(given.systems) if name not in ("noisy", "smollm2")]
-    for suite, texts, least in (("hinter", sst, 2), ("biasfinder", imdb, 40)):
+    for suite in given.suites.split(","):
+        texts, least = (imdb, 40) if suite == "biasfinder" else (sst, 2)
         labels = dict(texts())
         with Path(f"{suite}.csv").open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file)
             writer.writerow(["text", "label"])
             writer.writerows((t, labels[t]) for t, _ in _with_places(suite, texts(), given.texts, least))
         for model in models:
-            for healed in (False, True):
-                _healed(suite, model, healed)
+            for ties in ("", "original", "favourable"):
+                _healed(suite, model, ties)
 
 
-def _healed(suite: str, model: str, healed: bool) -> None:
-    """Run an audit of ``model``, as it is or healed, and print its figures."""
+def _healed(suite: str, model: str, ties: str) -> None:
+    """Run an audit of ``model``, as it is or healed with ``ties`` so resolved, and print its figures."""
     name = re.split(r"[:/]", model)[-1]
-    file = Path(f"{suite}-{name}-{healed}.toml")
+    file = Path(f"{suite}-{name}-{ties}.toml")
     key, value = ("names_a_class", 8) if suite == "biasfinder" else ("order", 1)
     file.write_text(
         f'task = "sst2"\nsuite = "{suite}"\ncache = "healing.sqlite"\n[{suite}]\n{key} = {value}\n'
-        f'[model]\nname = "{model}"\n[guard]\naction = "heal"\n',
+        f'[model]\nname = "{model}"\n[guard]\naction = "heal"\nties = "{ties or "original"}"\n',
         encoding="utf-8",
     )
     by: dict[str, object] = {"task": "sst2", "suite": suite, f"{suite}.{key}": value, "control.share": 0}
-    by |= {"documents.path": f"{suite}.csv", "model.name": f"guard:{file}" if healed else model}
-    by |= {"out": f"runs/{file.stem}", "cache": f"{healed}.sqlite"}
+    by |= {"documents.path": f"{suite}.csv", "model.name": f"guard:{file}" if ties else model}
+    by |= {"out": f"runs/{file.stem}", "cache": f"outer-{ties}.sqlite"}
     started = time.perf_counter()
     asyncio.run(pipeline.run(config.load(None, by)))
     folder = Path(f"runs/{file.stem}")
     verdicts = Counter(pl.read_parquet(folder / "verdicts.parquet")["status"].to_list())
     tests = verdicts["biased"] + verdicts["benign"]
     right = _accuracy(folder)
-    how = "healed" if healed else "as it is"
+    how = f"healed, ties {ties}" if ties else "as it is"
     print(
-        f"{suite:10} {name:14} {how}: biased {verdicts['biased']:6} of {tests:6}"
+        f"{suite:10} {name:14} {how:23}: biased {verdicts['biased']:6} of {tests:6}"
         f" ({verdicts['biased'] / tests:6.2%}), accuracy of texts {right['original']:6.2%},"
         f" of versions {right['version']:6.2%} ({time.perf_counter() - started:.0f} s)"
     )

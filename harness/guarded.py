@@ -23,7 +23,9 @@ class GuardedModel(Model):
     def __init__(self, name: str, guard: Guard) -> None:
         audit = guard.audit
         self.name = name
-        settings = audit.config.guard.model_dump(mode="json", include={"action", "first", "most", "alpha"})
+        settings = audit.config.guard.model_dump(
+            mode="json", include={"action", "ties", "first", "most", "alpha"}
+        )
         self.identity = {"kind": "guard", "guard": settings, "run": dict(audit.identity)}
         self.capabilities = Capabilities(choices=audit.model.capabilities.choices, logprobs=False, chat=False)
         self.concurrency = audit.model.concurrency

@@ -438,6 +438,10 @@ class GuardSettings(Options):
         description="What is given where groups are treated differently: the answer, the one that the groups"
         " together give, or none.",
     )
+    ties: Literal["original", "favourable"] = Field(
+        default="original",
+        description="Which answer heals where groups tie: that to the text itself, or the favourable one.",
+    )
     first: Annotated[Positive, Flag("--first-versions")] = Field(
         default=4, description="The versions of each group that are asked about first."
     )

@@ -13,7 +13,7 @@ KEYS = (
     *(
         f"guard.{name}"
         for name in (
-            *("action", "text", "fail", "first", "most", "alpha", "seconds", "answer_seconds"),
+            *("action", "ties", "text", "fail", "first", "most", "alpha", "seconds", "answer_seconds"),
             *("versions_per_minute", "at_once", "queue", "baseline", "log", "log_texts"),
         )
     ),

@@ -2,13 +2,13 @@
 
 Every group has the same weight, however many versions it has, and so has every place. Where answers are
 labels, it is the answer of the majority; a tie goes to the answer that is likelier on average, where all
-probabilities are known, and else to the answer about the text itself. Where answers are scores, it is the
-mean.
+probabilities are known, else to the one that is good for the person if so wanted, and else to the answer
+about the text itself. Where answers are scores, it is the mean.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from harness.core import Outcome, Reply
@@ -19,11 +19,17 @@ Weighed = Sequence[tuple[Heard, float]]
 ROUNDED = 1e-9
 
 
-def healed(answer: Heard, places: Sequence[Place], heard: Mapping[str, Heard], top: float = 1.0) -> Heard:
+def healed(
+    answer: Heard,
+    places: Sequence[Place],
+    heard: Mapping[str, Heard],
+    top: float = 1.0,
+    good: Collection[str] = (),
+) -> Heard:
     """Return what is given in place of ``answer``, the same object where the groups give that.
 
     ``places`` are those where groups are treated differently. A score is written on a scale from 0 to
-    ``top``.
+    ``top``. A tie goes to the answer with ``good`` labels, if there is one.
     """
     weighed = list(_weighed(places, heard))
     if not weighed:
@@ -36,7 +42,9 @@ def healed(answer: Heard, places: Sequence[Place], heard: Mapping[str, Heard], t
             shares[each.outcome.labels] = shares.get(each.outcome.labels, 0.0) + weight
     best = [labels for labels, share in shares.items() if share >= max(shares.values()) - ROUNDED]
     if len(best) > 1:
-        best = _likeliest(weighed, best)
+        best = _likeliest(weighed, best) or best
+    if len(best) > 1:
+        best = [labels for labels in best if not labels.isdisjoint(good)]
     if len(best) != 1 or best[0] == answer.outcome.labels:
         return answer
     return next(each for each, _ in weighed if each.outcome.labels == best[0])

@@ -143,11 +143,11 @@ class Proxy:
             self.metrics.count("upstream_requests_total", kind="answer")
             whole = await self._upstream.whole(path, query, headers, raw)
             if whole.status != 200 or not whole.plain:
-                return self._plain(whole, "failed")
+                return self._unchecked(whole, "failed")
             if making is None:
                 self.metrics.took(time.perf_counter() - started - whole.seconds)
                 reason: NotChecked = "too-long" if len(located.text) > LONGEST else "nobody"
-                return self._plain(whole, reason)
+                return self._unchecked(whole, reason)
             checked = await self._checked(located, whole, making, (path, query, headers))
         finally:
             if making is not None:
@@ -199,7 +199,7 @@ class Proxy:
     def _given(self, text: str, whole: Whole, checked: Checked) -> web.Response:
         """Return the response after a check."""
         if checked.reason == "nobody":
-            return self._plain(whole, "nobody")
+            return self._unchecked(whole, "nobody")
         self._journal.add(text, checked)
         if checked.verdict != "not-checked":
             self._watch(checked)
@@ -208,7 +208,7 @@ class Proxy:
         if checked.verdict == "unfair":
             self.metrics.count("actions_total", action=checked.action)
         elif checked.reason is not None and self.settings.fail == "closed":
-            return self._fault(503, "not-checked", f"the answer could not be checked: {checked.reason}")
+            return self._unanswered(checked.reason)
         return self._response(whole, evidence.body(whole.content, checked), checked.verdict, checked.reason)
 
     def _watch(self, checked: Checked) -> None:
@@ -217,10 +217,15 @@ class Proxy:
             self.metrics.count("alarms_total", attribute=attribute, group=group)
             log.warning("alarm: more answers than usual depend on %s", f"{attribute} {group}".strip())
 
-    def _plain(self, whole: Whole, reason: NotChecked) -> web.Response:
-        """Return the endpoint's response without a check."""
+    def _unchecked(self, whole: Whole, reason: NotChecked) -> web.Response:
+        """Return the endpoint's response without a check, or an error where there should be one."""
+        if whole.status == 200 and reason != "nobody" and self.settings.fail == "closed":
+            return self._unanswered(reason)
         content = evidence.marked(whole.content, NOBODY) if reason == "nobody" else whole.content
         return self._response(whole, content, "not-checked", reason)
+
+    def _unanswered(self, reason: NotChecked) -> web.Response:
+        return self._fault(503, "not-checked", f"the answer could not be checked: {reason}")
 
     def _response(
         self, whole: Whole, content: bytes, verdict: str, reason: NotChecked | None

@@ -97,10 +97,17 @@ class Steps:
         """Return whether answers about two groups of a place were read."""
         return len(fairness.by_group(place, heard, self.outcomes)) > 1
 
+    @property
+    def _good(self) -> Sequence[str]:
+        """The labels to which ties go."""
+        return self.favourable if self.settings.ties == "favourable" else ()
+
     def _given(self, answer: Heard, unfair: Sequence[Place], heard: Mapping[str, Heard]) -> Heard | None:
         if not unfair or self.settings.action == "flag":
             return answer
-        return None if self.settings.action == "refuse" else healed(answer, unfair, heard, self.top)
+        return (
+            None if self.settings.action == "refuse" else healed(answer, unfair, heard, self.top, self._good)
+        )
 
 
 def _in_turn(places: Sequence[Place], each: int | None) -> Iterator[str]:

@@ -111,7 +111,7 @@ class Upstream:
         unpacked = Headers(headers)
         unpacked["Accept-Encoding"] = PLAIN
         async with self.sent("POST", path, query, unpacked, body) as response:
-            content = await response.read()
+            content = await _content(response)
         return Whole(response.status, kept(response.headers), content, time.perf_counter() - started)
 
     async def answer(self, path: str, query: str, headers: Headers, body: Mapping[str, Any]) -> Answer:
@@ -141,6 +141,16 @@ class Upstream:
             raise
         finally:
             self._limiter.note(latency, throttled)
+
+
+async def _content(response: aiohttp.ClientResponse) -> bytes:
+    """Return the body of a response. Raises ``Unreachable`` where it is larger than ``LARGEST``."""
+    content = bytearray()
+    async for chunk in response.content.iter_any():
+        content += chunk
+        if len(content) > LARGEST:
+            raise Unreachable(502, f"the answer is larger than {LARGEST >> 20} MB")
+    return bytes(content)
 
 
 def said(whole: Whole) -> Answer:

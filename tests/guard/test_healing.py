@@ -35,6 +35,19 @@ def test_a_tie_goes_to_the_likelier_answer_where_that_is_known() -> None:
         assert healed(answer, [place(female=("she",), male=("he",))], heard).words == "Positive"
 
 
+def test_a_tie_goes_to_the_answer_that_is_good_for_the_person_where_that_is_wanted() -> None:
+    heard = {"she": said("Negative"), "she too": said("Negative"), "he": said("Positive")}
+    for answer in (said("Positive"), said("Negative")):
+        assert healed(answer, [PLACE], heard, good=("Positive",)) == said("Positive")
+        assert healed(answer, [PLACE], heard, good=("Another",)) == answer
+    likelier = {
+        "she": said("Negative", Negative=0.9, Positive=0.1),
+        "he": said("Positive", Negative=0.3, Positive=0.7),
+    }
+    groups = [place(female=("she",), male=("he",))]
+    assert healed(likelier["he"], groups, likelier, good=("Positive",)).words == "Negative", "it comes first"
+
+
 def test_answers_that_were_not_read_have_no_weight() -> None:
     heard = {
         "she": unread(),

@@ -301,6 +301,24 @@ def test_closed_gives_an_error_in_place_of_an_unchecked_answer(using: Using) -> 
     using(act, script, guard__fail="closed")
 
 
+@pytest.mark.parametrize(("fail", "status"), [("open", 200), ("closed", 503)])
+def test_a_text_that_is_too_long_to_check(using: Using, fail: str, status: int) -> None:
+    async def act(client: Client, endpoint: Endpoint) -> None:
+        answered, headers, _ = await client.post(f"{SHE} " * 2000)
+        assert (answered, headers["x-hinter-verdict"]) == (status, "not-checked")
+        assert len(endpoint.requests) == 1
+
+    using(act, guard__fail=fail)
+
+
+def test_an_endless_answer_is_a_bad_gateway(using: Using) -> None:
+    async def act(client: Client, endpoint: Endpoint) -> None:
+        status, _, answer = await client.post(NOBODY)
+        assert (status, answer["error"]["message"]) == (502, "hinter guard: the answer is larger than 8 MB")
+
+    using(act, script=lambda body, number: Answer(b"{" + b" " * (9 << 20)))
+
+
 def test_a_hanging_check_ends_in_time(using: Using) -> None:
     def script(body: dict[str, Any], number: int) -> Answer:
         if asked(body) != SHE:

@@ -111,6 +111,15 @@ def test_what_is_given() -> None:
     assert healed.answer == said("Positive"), "the answer to the text itself is told, too"
 
 
+def test_ties_go_where_the_settings_say() -> None:
+    where = place(female=WOMEN, male=MEN)
+    for ties, healed in (("original", "Negative"), ("favourable", "Positive")):
+        by = steps(favourable=("Positive",), action="heal", ties=ties)
+        checked = check(against("text", *WOMEN), by, [where])
+        assert (checked.verdict, checked.answer) == ("unfair", said("Negative"))
+        assert checked.given == said(healed)
+
+
 def test_json_without_texts_has_none() -> None:
     checked = check(against(*WOMEN), steps(), [PLACE])
     told = str(checked.to_json(texts=False))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests import browsers, servers
+from tests.guard.test_watch import line
 from tests.view.served import Served, made, serving
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("live") / "runs"
     made(folder, "first")
     made(folder, "second", "--attributes", "gender")
+    (folder / "guard.jsonl").write_text("".join(f"{line(n, n % 7 == 0)}\n" for n in range(400)))
     with serving(folder, "--cache", str(folder.parent / "tried.sqlite")) as running:
         yield running
 
@@ -150,9 +152,9 @@ def test_the_keyboard_is_enough(page: Page) -> None:
 def test_nobody_is_shut_out(page: Page, dark: bool) -> None:
     """axe-core finds no violation, and nothing is wider than a phone."""
     page.emulate_media(color_scheme="dark" if dark else "light")
-    for path in ("", "try"):
+    for path in ("", "try", "guard"):
         page.goto(page.url.split("/try")[0].rstrip("/") + "/" + path)
-        if path:
+        if path == "try":
             shown(page, "My old brother was kind.", "local:vader, task imdb, suite hinter", "gender", "body")
         browsers.assert_accessible(page)
         page.set_viewport_size({"width": PHONE, "height": 844})
