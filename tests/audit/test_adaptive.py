@@ -216,7 +216,7 @@ def test_a_word_that_flips_is_found_and_used() -> None:
         return label("blind" in text)
 
     found = flipped(explore(documents(100, TARGETS), Asked(answer), 250), answer)
-    assert len(found) >= 60  # by chance: 100 originals and 150 of 800 mutants would find fewer than 20
+    assert len(found) >= 50  # by chance: 100 originals and 150 of 800 mutants would find fewer than 20
 
 
 def test_spent_on_findings_a_budget_finds_more_and_gives_no_rate() -> None:

@@ -31,6 +31,8 @@ FLIPPED, DECIDED, UP, DOWN = range(4)
 
 CONFIDENCE = 0.95
 TINY = 1e-12
+LEAST_TEXTS = 2
+"""The texts of an effect from which on it can be estimated."""
 ANYWHERE = 0.25
 """By how much the weight of one flip more, in a rate, is that of a flip where none is expected."""
 
@@ -130,8 +132,13 @@ def share(sample: Sample, among: Flags, confidence: float = CONFIDENCE) -> Estim
 def effect(sample: Sample, factors: Floats, confidence: float = CONFIDENCE, most: float = 1.0) -> Estimate:
     """Return the sum of the changes of the outcome, each times its factor, of a size of at most ``most``.
 
-    Changes up and down are estimated apart and their intervals joined (Zou and Donner 2008).
+    Changes up and down are estimated apart and their intervals joined (Zou and Donner 2008). Of fewer than
+    two of the texts concerned, unless these are all, nothing can be said.
     """
+    concerned = np.bincount(sample.document, factors != 0, minlength=len(sample.chosen)) > 0
+    seen = concerned & sample.chosen
+    if seen.sum() < LEAST_TEXTS and not (sample.opening[concerned] > 1 - TINY).all():
+        return Estimate(0.0, (-most, most), None)
     up, down = np.maximum(factors, 0.0), np.maximum(-factors, 0.0)
     text = _text(sample, factors)
     more, less = _two(sample, up, down, text), _two(sample, down, up, text)
