@@ -433,6 +433,12 @@ def resident(process: subprocess.Popen[str]) -> float:
     return int(status.partition("VmRSS:")[2].split()[0]) / 1024
 
 
+def processor_time(process: subprocess.Popen[str]) -> float:
+    """Return the seconds of processor time that a process has used."""
+    fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def proxy(given: argparse.Namespace) -> None:
     """Print the overhead for texts that name nobody, one at a time and at a rate, and the memory."""
     texts = nobody()
@@ -449,9 +455,12 @@ def proxy(given: argparse.Namespace) -> None:
             there, here = direct.quantile(share), through.quantile(share)
             print(f"  p{100 * share:.0f}: direct {there:.2f}, through {here:.2f}, added {here - there:.2f}")
         memory: list[float] = []
+        before = processor_time(process)
         load = asyncio.run(
             at_rate(address, texts, given.rate, given.seconds, lambda _: memory.append(resident(process)))
         )
+        spent = (processor_time(process) - before) / sum(load.ends.values())
+        print(f"processor time of the proxy: {1000 * spent:.2f} ms a request")
         plain = asyncio.run(at_rate(base, texts, given.rate, min(given.seconds, 10)))
         reached = sum(load.ends.values()) / given.seconds
         print(f"{given.rate} a second for {given.seconds:.0f} s: {dict(load.ends)}, {reached:.0f} a second")
