@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -29,8 +30,9 @@ WITHOUT_TEXT = ("id", "group", "document", "role", "valid", "reason", "substitut
 ALPHA = 0.05
 COMPARABLE = 0.5
 """The share of a group's texts that another group must share to be the measure of its impact ratio."""
-Reply = tuple[Sequence[str] | None, float | None, float | None]
-"""Labels, score and log-odds of an answer that was read."""
+Measures = Mapping[str, float]
+Reply = tuple[Sequence[str] | None, float | None, float | None, Measures | None]
+"""Labels, score, log-odds and measures of an answer that was read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,14 +101,17 @@ def replies(tables: Tables) -> dict[str, Reply]:
     import polars as pl
 
     read = tables.scan("answers").filter(pl.col("outcome") == "read")
-    rows = read.select("case", "labels", "score", "log_odds").collect().iter_rows()
-    return {case: (labels, score, odds) for case, labels, score, odds in rows}
+    rows = read.select("case", "labels", "score", "log_odds", "measures").collect().iter_rows()
+    return {
+        case: (labels, score, odds, None if measures is None else json.loads(measures))
+        for case, labels, score, odds, measures in rows
+    }
 
 
 def answer_of(reply: Reply, outcomes: Outcomes, gold: frozenset[str] | None = None) -> Answer | None:
     """Return an answer that was read; only the outcomes that it has are kept."""
-    labels, score, log_odds = reply
-    values = outcomes.values(labels, score)
+    labels, score, log_odds, measures = reply
+    values = outcomes.values(labels, score, measures)
     if values is None:
         return None
     had = {name: value for name, value in zip(outcomes.names, values, strict=True) if value}

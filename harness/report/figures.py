@@ -144,6 +144,7 @@ def _findings(
         "contrasts": found.contrasts,
         "intersections": found.intersections,
         "control": control(folder, strata, found.drift),
+        "scores": facts.outcomes.scores,
         "favourable": facts.outcomes.names if facts.outcomes.directed else (),
     }
 

@@ -72,7 +72,7 @@ def _groups(summary: Summary, most: int) -> Iterator[Section]:
     odds = any(row.shift is not None for row in rows)
     gold = any(row.judged for row in rows)
     shown = _surest(rows, most)
-    columns: list[str | Column] = ["group", *(["answer"] if several else []), "texts"]
+    columns: list[str | Column] = ["group", *([_heading(summary)] if several else []), "texts"]
     columns += [Column("rate", page_only=True), Column("effect", "effect (95 % interval)"), "p"]
     columns += [Column("impact ratio", page_only=True)] if ratios else []
     columns += [Column("shift of log-odds", page_only=True)] if odds else []
@@ -91,13 +91,18 @@ def _groups(summary: Summary, most: int) -> Iterator[Section]:
         ]
         for row in shown
     ]
-    outcome = rows[0].outcome if not several else "each answer"
+    outcome = rows[0].outcome if not several else f"each {_heading(summary)}"
     yield Section(
         f"Groups against those at the same places: {outcome}",
         text=_cut(shown, rows),
         table=Table(columns, cells) if cells else None,
         notes=GROUPS if ratios else GROUPS[:2],
     )
+
+
+def _heading(summary: Summary) -> str:
+    """Return what the outcomes of a table are called."""
+    return "measure" if summary.scores else "answer"
 
 
 def _changes(summary: Summary) -> Iterator[Section]:
@@ -118,7 +123,7 @@ def _contrasts(summary: Summary, most: int) -> Iterator[Section]:
     rows = summary.contrasts
     several = len({row.outcome for row in rows}) > 1
     better, worse = ("better", "worse") if summary.favourable else ("more", "less")
-    columns: list[str | Column] = ["from → to", *(["answer"] if several else []), "pairs", "texts"]
+    columns: list[str | Column] = ["from → to", *([_heading(summary)] if several else []), "pairs", "texts"]
     columns += [
         worse,
         better,
@@ -170,7 +175,12 @@ def meeting(row: Intersection) -> list[str]:
 def _intersections(summary: Summary, most: int) -> Iterator[Section]:
     rows = summary.intersections
     several = len({row.outcome for row in rows}) > 1
-    columns: list[str | Column] = ["groups that meet", *(["answer"] if several else []), "mutants", "texts"]
+    columns: list[str | Column] = [
+        "groups that meet",
+        *([_heading(summary)] if several else []),
+        "mutants",
+        "texts",
+    ]
     columns += ["effect of both", "interaction", "p", "hidden"]
     shown = _surest(rows, most)
     cells: list[list[Cell]] = [

@@ -412,6 +412,9 @@ class Summary(Plain):
     changes: tuple[Change, ...] = Field(
         (), description="How often the whole answer differs, by attribute, where labels are compared singly."
     )
+    scores: tuple[str, ...] = Field(
+        (), description="The outcomes that are scores from 0 to 1, such as measures of free answers."
+    )
     unread: tuple[Unanswered, ...] = Field(
         (), description="The answers that were not read, by the group that a version speaks of."
     )
