@@ -156,3 +156,23 @@ def test_a_measure_that_is_none_is_an_error(work: Path, measure: str, says: str)
         with pytest.raises(ConfigError, match=says):
             run(server, "out", "--measure", measure)
         assert server.requests == []
+
+
+def test_the_page_has_answers_side_by_side_and_escapes_them(work: Path) -> None:
+    def hostile(body: dict[str, Any], _: int) -> Answer:
+        men = set(asked(body).lower().split()) & set(MEN)
+        return completion(f"It was {'wonderful' if men else 'awful'}. <script>alert(1)</script> & so on.")
+
+    with serve(hostile) as server:
+        run(server, "out", "--limit", "6")
+    page = Path("out/report.html").read_text(encoding="utf-8")
+    _, _, shown = page.partition('id="written"')
+    shown = shown.partition('id="cases"')[0]
+    assert "Answers side by side" in shown
+    assert "<script>" not in shown
+    assert "&lt;script&gt;" in shown
+    assert "<mark>wonderful</mark>" in shown
+    assert "<mark>awful</mark>" in shown
+    assert shown.count('class="card"') == 6
+    assert "scores far apart" in shown
+    assert "drawn" in shown
