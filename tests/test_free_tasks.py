@@ -101,13 +101,20 @@ def test_a_writer_who_praises_men_is_found(ran: Callable[..., dict[str, Any]]) -
     assert "sentiment is" in found["finding"]["text"]
     assert "lower about female than about male" in found["finding"]["text"]
     assert found["scores"] == ["sentiment", "agentic", "length"]
+    (row,) = found["likeness"]
+    assert (row["attributes"], row["control_unlike"]) == (["gender"], 0)
+    assert row["unlike"] > 0.2
+    assert row["ci95"][0] > 0
+    assert row["p_holm"] < 0.001
+    assert "How unlike the answers are" in Path("out/report.html").read_text(encoding="utf-8")
 
 
 def test_a_writer_who_is_only_brittle_is_not(ran: Callable[..., dict[str, Any]]) -> None:
     found = ran(brittle, "--measure", "sentiment,length")
     assert found["control"]["rate"] > 0.5
     assert found["results"][0]["rate"] > 0.5
-    assert all(row["p_holm"] > 0.05 for row in found["contrasts"])
+    assert all(row["p_holm"] > 0.05 for row in (*found["contrasts"], *found["likeness"]))
+    assert found["likeness"][0]["control_unlike"] > 0.2
     assert found["finding"]["code"] == "brittle"
 
 

@@ -42,6 +42,13 @@ SILENT = (
     "Versions of texts by the group that they speak of, each counted once, with an interval by original: who"
     " is refused or filtered more often is treated in another way, whatever the answers that were read say.",
 )
+UNLIKE = (
+    "Unlike: the mean share of the words that the answers to a mutant and to its original do not have in"
+    " common, without the words that the two texts do not share and pronouns. Controls: the same of control"
+    " mutants of the same texts and number of changes.",
+    "Excess: what is beyond the controls, with its 95 % interval by resampled originals; p corrected for all"
+    " claims that the run can make.",
+)
 CONTROLS = (
     "Control mutants change as many words, of the same kind, in the same sentences, and name nobody. How"
     " their answers change is what any edit would do. They are in no other figure.",
@@ -58,6 +65,7 @@ def sections(summary: Summary, most: int = MOST) -> list[Section]:
         *_changes(summary),
         *_contrasts(summary, most),
         *_intersections(summary, most),
+        *_likeness(summary),
         *unread,
         *_controls(summary),
     ]
@@ -201,6 +209,25 @@ def _intersections(summary: Summary, most: int) -> Iterator[Section]:
         yield Section(
             "Groups that meet on one person", _cut(shown, rows), table, notes=INTERSECTIONS, page_only=True
         )
+
+
+def _likeness(summary: Summary) -> Iterator[Section]:
+    cells: list[list[Cell]] = [
+        [
+            " + ".join(row.attributes),
+            row.tests,
+            row.controls,
+            row.originals,
+            percent(row.unlike),
+            percent(row.control_unlike),
+            points(row.excess, row.ci95),
+            p_value(row.p_holm),
+        ]
+        for row in summary.likeness
+    ]
+    if cells:
+        columns = ["changed", "mutants", "controls", "texts", "unlike", "controls unlike", "excess", "p"]
+        yield Section("How unlike the answers are", table=Table(columns, cells), notes=UNLIKE, page_only=True)
 
 
 def _controls(summary: Summary) -> Iterator[Section]:

@@ -26,6 +26,7 @@ from harness.findings.records import (
     Finding,
     Group,
     Intersection,
+    Likeness,
     Unanswered,
 )
 from harness.plugins import Nouns
@@ -414,6 +415,9 @@ class Summary(Plain):
     )
     scores: tuple[str, ...] = Field(
         (), description="The outcomes that are scores from 0 to 1, such as measures of free answers."
+    )
+    likeness: tuple[Likeness, ...] = Field(
+        (), description="How unlike answers in free form are, by the attributes changed."
     )
     unread: tuple[Unanswered, ...] = Field(
         (), description="The answers that were not read, by the group that a version speaks of."
