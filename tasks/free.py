@@ -22,6 +22,10 @@ def configure(options: Mapping[str, Any]) -> Task:
     """Return the task with the given ``question`` and ``measure``. Raises ``ValueError``."""
     if "question" not in options:
         raise ValueError('question: task "free" needs one: --question "Write …", or in the configuration')
+    if "{text}" in options["question"]:
+        raise ValueError(
+            "question: leave {text} out: the text follows; for another order, give --prompt FILE"
+        )
     measures = tuple(options.get("measure", MEASURES))
     return replace(task, question=str(options["question"]), measures=measures, rates=measures[0])
 

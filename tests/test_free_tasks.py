@@ -109,6 +109,16 @@ def test_a_writer_who_praises_men_is_found(ran: Callable[..., dict[str, Any]]) -
     assert "How unlike the answers are" in Path("out/report.html").read_text(encoding="utf-8")
 
 
+def test_an_interval_is_of_the_size_of_what_is_measured(ran: Callable[..., dict[str, Any]]) -> None:
+    """The whole scale is no difference that a text could make where the largest seen is a fifth of it."""
+    found = ran(praising, "--limit", "12", "--measure", "sentiment,agentic")
+    for row in (*found["contrasts"], *found["likeness"]):
+        low, high = row["ci95"]
+        assert low * high > 0
+    for row in found["contrasts"]:
+        assert abs(row["effect"]) / 4 < row["detectable"] < abs(row["effect"])
+
+
 def test_a_writer_who_is_only_brittle_is_not(ran: Callable[..., dict[str, Any]]) -> None:
     found = ran(brittle, "--measure", "sentiment,length")
     assert found["control"]["rate"] > 0.5

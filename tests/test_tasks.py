@@ -298,6 +298,7 @@ def test_custom_over_pairs(shared_data: Path) -> None:
         ("custom", {}, "task_options.labels: "),
         ("custom", {"labls": "A, B"}, "task_options.labls: not an option of task 'custom': it takes labels"),
         ("free", {}, "task_options.question: "),
+        ("free", {"question": "Why {text}?"}, "task_options.question: leave {text} out"),
         ("ecthr", {"variant": "c"}, "task_options.variant: .*not 'c'"),
         ("imdb", {"labels": ("A", "B")}, "task_options.labels: not an option of task 'imdb'"),
     ],

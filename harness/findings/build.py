@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -66,6 +66,7 @@ def tally(tables: Tables, outcomes: Outcomes) -> Tally:
     counted = Tally()
     for group, answers, hidden in _groups(tables, outcomes):
         counted.add(group, answers, hidden)
+    counted.units = {name: largest for name in outcomes.scores if (largest := counted.largest(name))}
     return counted
 
 
@@ -186,7 +187,12 @@ def estimates_of(compared: Compared, names: Sequence[str], counted: Tally) -> di
     """Return the estimate of each outcome, and of the log-odds where they are known."""
     outcomes = {kind: each.outcomes for kind, each in counted.controls.items()}
     odds = {kind: each.log_odds for kind, each in counted.controls.items() if each.log_odds.counts}
-    found = dict(zip(names, estimates(compared.outcomes, names, outcomes, counted.texts), strict=True))
+    found = {
+        name: replace(each, unit=counted.units.get(name, each.unit))
+        for name, each in zip(
+            names, estimates(compared.outcomes, names, outcomes, counted.texts), strict=True
+        )
+    }
     if compared.log_odds.counts:
         [found[LOG_ODDS]] = estimates(compared.log_odds, [LOG_ODDS], odds, counted.texts)
     return found

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -68,7 +68,7 @@ def likeness(tables: Tables, sets: Sequence[tuple[str, ...]], families: int) -> 
         if (matched := _matched(_summed(distances, names), of_controls)) is not None
     }
     texts = {text: n for n, text in enumerate(sorted({d for each in found.values() for d in each.documents}))}
-    every = [contributions(matched, texts) for matched in found.values()]
+    every = [replace(contributions(each, texts), unit=_largest(each)) for each in found.values()]
     tested = chances(every)
     return tuple(
         Likeness(
@@ -146,6 +146,12 @@ def _matched(
         return None
     columns = np.array([(*tests[stratum], *controls[stratum]) for stratum in both]).T
     return Matched([document for document, _ in both], *columns)
+
+
+def _largest(matched: Matched) -> float:
+    """Return how unlike the answers to one text are at most; 1 where all are alike."""
+    sides = (matched.hits / matched.tests, matched.control_hits / matched.controls)
+    return float(max(side.max() for side in sides)) or 1.0
 
 
 def _words(text: str) -> list[str]:
