@@ -183,16 +183,22 @@ def claims_of(every: Sequence[Contributions], families: int) -> list[Claim]:
     ]
 
 
+def _estimates(
+    differences: Differences, names: Sequence[str], controls: Mapping[str, Differences], counted: Tally
+) -> list[Contributions]:
+    """Return the estimate of each outcome, by the difference that a single text could make in it."""
+    found = estimates(differences, names, controls, counted.texts)
+    return [
+        replace(each, unit=counted.units.get(name, each.unit))
+        for name, each in zip(names, found, strict=True)
+    ]
+
+
 def estimates_of(compared: Compared, names: Sequence[str], counted: Tally) -> dict[str, Contributions]:
     """Return the estimate of each outcome, and of the log-odds where they are known."""
     outcomes = {kind: each.outcomes for kind, each in counted.controls.items()}
     odds = {kind: each.log_odds for kind, each in counted.controls.items() if each.log_odds.counts}
-    found = {
-        name: replace(each, unit=counted.units.get(name, each.unit))
-        for name, each in zip(
-            names, estimates(compared.outcomes, names, outcomes, counted.texts), strict=True
-        )
-    }
+    found = dict(zip(names, _estimates(compared.outcomes, names, outcomes, counted), strict=True))
     if compared.log_odds.counts:
         [found[LOG_ODDS]] = estimates(compared.log_odds, [LOG_ODDS], odds, counted.texts)
     return found
@@ -340,7 +346,7 @@ def _intersections(counted: Tally, names: Sequence[str], families: int) -> Itera
 def _drift(counted: Tally, names: Sequence[str]) -> Iterator[Drift]:
     """Yield what the controls say of each kind of edit, by outcome."""
     for kind, changes in sorted(counted.controls.items()):
-        found = estimates(changes.outcomes, names, {}, counted.texts)
+        found = _estimates(changes.outcomes, names, {}, counted)
         for name, each, interval in zip(names, found, intervals(found), strict=True):
             yield Drift(
                 edits=kind,
