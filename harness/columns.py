@@ -69,6 +69,7 @@ ANSWERS: Mapping[str, Column] = {
     ),
     "labels": Column("list of texts", "The labels that were read; null where there are none to read."),
     "score": Column("number", "The score that was read, from 0 to 1, of a task that rates; else null."),
+    "measures": Column("text", "The measures of an answer in free form by name, as JSON; else null."),
     "reply": Column("text", "The reply as it came, or the message of a failure."),
     **MARGIN,
     "log_odds": Column(

@@ -229,7 +229,8 @@ class Outcome:
     ``margin`` tells how close another answer was, where that is known. ``probabilities`` of all labels, and
     ``beside``, the score from 0 to 1 that a system returned with its label, the ``log_odds`` of a
     favourable answer, and the ``mass``, the probability of all labels together, accompany the answer where
-    known: outcomes that differ only in them are equal.
+    known, as do the ``measures`` of an answer in free form by name, the first of which is its score: outcomes
+    that differ only in them are equal.
     """
 
     labels: frozenset[str] | None = None
@@ -240,6 +241,7 @@ class Outcome:
     beside: float | None = field(default=None, compare=False)
     log_odds: float | None = field(default=None, compare=False)
     mass: float | None = field(default=None, compare=False)
+    measures: Mapping[str, float] | None = field(default=None, compare=False)
 
     @property
     def read(self) -> bool:
@@ -369,8 +371,10 @@ class Task:
     ``prompt`` names a TOML file of ``prompts/``, and ``question`` overrides the question in it. With
     ``parse`` None, replies are read as labels. ``sample`` is a file of a few texts, used where no others are
     supplied. ``rates`` names what a text is rated for ("valence") instead of being labelled: ``labels`` are
-    then the steps of the scale, numbers from 0 up, and an outcome is a score from 0 to 1. ``favourable`` are
-    the labels that are good for the person spoken of, where the task has such.
+    then the steps of the scale, numbers from 0 up, and an outcome is a score from 0 to 1. ``measures`` name
+    what an answer in free form is measured by: the first is what it is rated for. ``answer_tokens`` are the
+    most of an answer, where the labels do not tell. ``favourable`` are the labels that are good for the
+    person spoken of, where the task has such.
 
     A task that takes ``[task_options]`` lists them in ``options``; ``configure`` returns the task they
     describe, or raises a ``ValueError`` whose message begins with the key at fault.
@@ -384,6 +388,8 @@ class Task:
     parse: Callable[[Reply], Outcome] | None = None
     multi_label: bool = False
     rates: str | None = None
+    measures: tuple[str, ...] = ()
+    answer_tokens: int | None = None
     source: str = ""
     licence: str = ""
     sample: str | None = None

@@ -38,7 +38,7 @@ SUITE_GROUP = "harness.suites"
 MODEL_GROUP = "harness.models"
 BUILT_IN: Mapping[str, tuple[str, ...]] = {
     TASK_GROUP: (
-        *("custom", "ecthr", "eurlex", "imdb", "ledgar", "scotus", "sentiment140", "sst", "sst2"),
+        *("custom", "ecthr", "eurlex", "free", "imdb", "ledgar", "scotus", "sentiment140", "sst", "sst2"),
         *("winogender", "anger", "fear", "joy", "sadness", "valence"),
     ),
     SUITE_GROUP: ("hinter", "biasfinder", "eec", "mtnlp", "linguistic", "checklist"),

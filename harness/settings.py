@@ -248,7 +248,12 @@ class TaskOptions(Options):
     labels: tuple[str, ...] | None = Field(
         default=None, description='The labels of the task "custom": "A, B" or "A; B".'
     )
-    question: str | None = Field(default=None, description='The question of the task "custom".')
+    question: str | None = Field(default=None, description='The question of the task "custom", or "free".')
+    measure: Names | None = Field(
+        default=None,
+        min_length=1,
+        description='"free": what the answers are measured by, the score of the run first.',
+    )
     multi_label: Annotated[bool | None, Flag("--multi-label/--one-label")] = Field(
         default=None, description='"custom": whether a text may have several labels.'
     )

@@ -194,6 +194,7 @@ def answer_row(case: Case, outcome: Outcome, reply: str) -> Row:
         "outcome": outcome.reason or "read",
         "labels": _listed(outcome.labels),
         "score": outcome.score,
+        "measures": None if outcome.measures is None else json.dumps(dict(outcome.measures)),
         "reply": reply,
         **_margin_columns(outcome.margin),
         "log_odds": outcome.log_odds,

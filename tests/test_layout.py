@@ -30,7 +30,8 @@ FLOORS = (
         "statistics",
     ),
     # The ground: files and logs, retries, numbers in words, estimates.
-    ("estimates", "files", "interruption", "numerals", "posts", "replies", "retrying", "sequences"),
+    ("estimates", "files", "functions", "interruption", "numerals"),
+    ("posts", "replies", "retrying", "sequences"),
     ("identities", "locking", "marks", "run_log", "tables"),
     ("folder",),
     # Who is treated worse, from the tables of a run.

@@ -20,12 +20,13 @@ from harness.errors import ConfigError, DocumentError, TaskError
 from tests.conftest import ROOT
 
 NAMES = sorted(registry.BUILT_IN[registry.TASK_GROUP])
-LABELLED = [name for name in NAMES if name != "custom"]
+NEEDED: dict[str, dict[str, Any]] = {"custom": {"labels": ("A", "B")}, "free": {"question": "Why?"}}
+LABELLED = [name for name in NAMES if name not in NEEDED]
 CUSTOM = {"task": "custom", "task_options.labels": "Praise, Complaint"}
 
 
 def made(name: str, **options: Any) -> Task:
-    return registry.task(name, {"labels": ("A", "B"), **options} if name == "custom" else options)
+    return registry.task(name, {**NEEDED.get(name, {}), **options})
 
 
 def load(name: str, path: str | Path | None = None, **options: Any) -> list[Document]:
@@ -73,7 +74,7 @@ def test_a_sample_reads_and_shows_what_the_task_is_about(name: str) -> None:
 def test_examples_are_answered_with_the_labels_of_the_task(prompt: str, task: Task) -> None:
     loaded = render.load(prompt, task.labels)
     read = LabelReader(task.labels, task.multi_label)
-    if task.name != "custom":
+    if task.name not in NEEDED:
         assert len(loaded.examples) >= 3
     for text, answer in loaded.examples:
         outcome = read(Reply(answer))
@@ -296,6 +297,8 @@ def test_custom_over_pairs(shared_data: Path) -> None:
     [
         ("custom", {}, "task_options.labels: "),
         ("custom", {"labls": "A, B"}, "task_options.labls: not an option of task 'custom': it takes labels"),
+        ("free", {}, "task_options.question: "),
+        ("free", {"question": "Why {text}?"}, "task_options.question: leave {text} out"),
         ("ecthr", {"variant": "c"}, "task_options.variant: .*not 'c'"),
         ("imdb", {"labels": ("A", "B")}, "task_options.labels: not an option of task 'imdb'"),
     ],

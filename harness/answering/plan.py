@@ -27,13 +27,14 @@ class Planner:
 
     @property
     def token_limit(self) -> int:
-        """The most tokens of an answer: as configured, or enough for the labels and some words."""
-        return self.answer_tokens or answer_bound(self.task.labels, self.task.multi_label)
+        """The most tokens of an answer: as configured or as the task says, or enough for the labels."""
+        known = self.answer_tokens or self.task.answer_tokens
+        return known or answer_bound(self.task.labels, self.task.multi_label)
 
     @property
     def constrained(self) -> bool:
         """Whether requests carry the labels as the only answers allowed."""
-        return self.model.capabilities.choices and not self.task.multi_label
+        return self.model.capabilities.choices and bool(self.task.labels) and not self.task.multi_label
 
     def request(self, case: Case, repeat: int = 0) -> Request:
         """Return the request that asks about ``case``; each ``repeat`` is a request of its own."""
@@ -55,6 +56,6 @@ class Planner:
             "max_tokens": self.token_limit,
             "frequency_penalty": 0.0,
             "presence_penalty": 0.0,
-            "logprobs": self.model.capabilities.logprobs,
+            "logprobs": self.model.capabilities.logprobs and bool(self.task.labels),
             **self.extra,
         }

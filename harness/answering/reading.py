@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from harness.answering import margin
+from harness.answering.free import FreeReader
 from harness.answering.labels import offered
 from harness.answering.numbers import RatingReader
 from harness.answering.parse import LabelReader
@@ -89,6 +90,8 @@ class Reader:
 
 def _parser(task: Task, prompt: str) -> Parse:
     """Return the default reader of a task's replies."""
+    if task.measures:
+        return FreeReader.of(task.measures)
     if task.rates is not None:
         return RatingReader(task.labels)
     return LabelReader(task.labels, task.multi_label, offered(prompt, task.labels))

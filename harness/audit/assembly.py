@@ -12,7 +12,7 @@ from pathlib import Path
 import tomli_w
 
 from harness import __version__, documents, registry
-from harness.answering import render
+from harness.answering import measures, render
 from harness.answering.budget import Budget, Prices
 from harness.answering.cache import DEFAULT as DEFAULT_CACHE
 from harness.answering.cache import ResponseCache
@@ -131,7 +131,7 @@ def resolve_task(config: RunConfig) -> tuple[Task, render.Prompt, DocumentOption
     prompt = render.load(task.prompt, task.labels, config.prompt)
     if task.question is not None:
         prompt = replace(prompt, question=task.question)
-    if task.rates is not None:
+    if task.rates is not None and task.labels:
         prompt = prompt.on_scale(task.labels)
     if config.context:
         prompt = prompt.within(config.context)
@@ -222,6 +222,7 @@ def assemble(config: RunConfig, read: bool = True) -> Audit:
             "cases": dict(suite.identity),
             "tokens_a_text": shortener.limit,
             "texts": documents.digest(options) if reads else None,
+            "measures_sha256": measures.digest(task.measures),
             "task_sha256": registry.task_digest(config.task),
             "prompt_sha256": prompt.digest,
         },

@@ -335,6 +335,7 @@ def _conclude(audit: Audit, folder: RunFolder, progress: RunState, status: Endin
             seconds=seconds,
             outcomes=audit.outcomes,
             controls=audit.suite.controlled and config.control.share > 0,
+            free=bool(audit.task.measures),
             answer_tokens=audit.planner.token_limit if audit.model.capabilities.chat else None,
         ),
         _additions(audit, folder, progress.lengths),

@@ -81,7 +81,8 @@ class Needs:
     @property
     def completion_tokens(self) -> int:
         """The tokens that the answers will likely have."""
-        return self.to_send * likely_answer(self._audit.task.labels)
+        task = self._audit.task
+        return self.to_send * (likely_answer(task.labels) if task.labels else self._audit.planner.token_limit)
 
     @property
     def cost_usd(self) -> float | None:

@@ -24,6 +24,7 @@ SHOWN = (
     "documents.revision",
     "task_options.labels",
     "task_options.question",
+    "task_options.measure",
     "task_options.multi_label",
     "task_options.variant",
     "task_options.scale",
@@ -69,6 +70,8 @@ def _listed() -> list[str]:
 
 
 def _asked_for(task: Task) -> str:
+    if task.measures:
+        return f"texts, measured: {', '.join(task.measures)} and others"
     if task.rates is not None:
         return "a score from 0 to 1"
     kind = "several labels or none" if task.multi_label else "one label"

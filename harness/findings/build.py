@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -29,8 +30,9 @@ WITHOUT_TEXT = ("id", "group", "document", "role", "valid", "reason", "substitut
 ALPHA = 0.05
 COMPARABLE = 0.5
 """The share of a group's texts that another group must share to be the measure of its impact ratio."""
-Reply = tuple[Sequence[str] | None, float | None, float | None]
-"""Labels, score and log-odds of an answer that was read."""
+Measures = Mapping[str, float]
+Reply = tuple[Sequence[str] | None, float | None, float | None, Measures | None]
+"""Labels, score, log-odds and measures of an answer that was read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,7 @@ def tally(tables: Tables, outcomes: Outcomes) -> Tally:
     counted = Tally()
     for group, answers, hidden in _groups(tables, outcomes):
         counted.add(group, answers, hidden)
+    counted.units = {name: largest for name in outcomes.scores if (largest := counted.largest(name))}
     return counted
 
 
@@ -99,14 +102,17 @@ def replies(tables: Tables) -> dict[str, Reply]:
     import polars as pl
 
     read = tables.scan("answers").filter(pl.col("outcome") == "read")
-    rows = read.select("case", "labels", "score", "log_odds").collect().iter_rows()
-    return {case: (labels, score, odds) for case, labels, score, odds in rows}
+    rows = read.select("case", "labels", "score", "log_odds", "measures").collect().iter_rows()
+    return {
+        case: (labels, score, odds, None if measures is None else json.loads(measures))
+        for case, labels, score, odds, measures in rows
+    }
 
 
 def answer_of(reply: Reply, outcomes: Outcomes, gold: frozenset[str] | None = None) -> Answer | None:
     """Return an answer that was read; only the outcomes that it has are kept."""
-    labels, score, log_odds = reply
-    values = outcomes.values(labels, score)
+    labels, score, log_odds, measures = reply
+    values = outcomes.values(labels, score, measures)
     if values is None:
         return None
     had = {name: value for name, value in zip(outcomes.names, values, strict=True) if value}
@@ -177,11 +183,22 @@ def claims_of(every: Sequence[Contributions], families: int) -> list[Claim]:
     ]
 
 
+def _estimates(
+    differences: Differences, names: Sequence[str], controls: Mapping[str, Differences], counted: Tally
+) -> list[Contributions]:
+    """Return the estimate of each outcome, by the difference that a single text could make in it."""
+    found = estimates(differences, names, controls, counted.texts)
+    return [
+        replace(each, unit=counted.units.get(name, each.unit))
+        for name, each in zip(names, found, strict=True)
+    ]
+
+
 def estimates_of(compared: Compared, names: Sequence[str], counted: Tally) -> dict[str, Contributions]:
     """Return the estimate of each outcome, and of the log-odds where they are known."""
     outcomes = {kind: each.outcomes for kind, each in counted.controls.items()}
     odds = {kind: each.log_odds for kind, each in counted.controls.items() if each.log_odds.counts}
-    found = dict(zip(names, estimates(compared.outcomes, names, outcomes, counted.texts), strict=True))
+    found = dict(zip(names, _estimates(compared.outcomes, names, outcomes, counted), strict=True))
     if compared.log_odds.counts:
         [found[LOG_ODDS]] = estimates(compared.log_odds, [LOG_ODDS], odds, counted.texts)
     return found
@@ -329,7 +346,7 @@ def _intersections(counted: Tally, names: Sequence[str], families: int) -> Itera
 def _drift(counted: Tally, names: Sequence[str]) -> Iterator[Drift]:
     """Yield what the controls say of each kind of edit, by outcome."""
     for kind, changes in sorted(counted.controls.items()):
-        found = estimates(changes.outcomes, names, {}, counted.texts)
+        found = _estimates(changes.outcomes, names, {}, counted)
         for name, each, interval in zip(names, found, intervals(found), strict=True):
             yield Drift(
                 edits=kind,

@@ -172,7 +172,7 @@ def excesses(strata: Strata, sets: Sequence[tuple[str, ...]], families: int) -> 
             if (matched := strata.compared(key, figure)) is not None:
                 found[key, figure] = matched
     texts = {text: n for n, text in enumerate(sorted({d for each in found.values() for d in each.documents}))}
-    every = [_contributions(matched, texts) for matched in found.values()]
+    every = [contributions(matched, texts) for matched in found.values()]
     tested = chances(every)
     claims = zip(found.items(), intervals(every), tested.alone, tested.joint, strict=True)
     return {
@@ -197,7 +197,7 @@ def _excess(
     )
 
 
-def _contributions(matched: Matched, texts: Mapping[str, int]) -> Contributions:
+def contributions(matched: Matched, texts: Mapping[str, int]) -> Contributions:
     """Return what each of ``texts`` contributes to the difference of two rates."""
     import numpy as np
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.core import Task
@@ -14,8 +14,8 @@ class Outcomes:
     """The outcomes of a run, by name.
 
     ``wanted`` holds the labels of each outcome: an answer has the outcome if it has any of them. An empty
-    tuple stands for the score of a task that rates. ``directed``: to have the outcome is better than not to.
-    ``several``: an answer may have several labels.
+    tuple stands for the score of a task that rates, or for the measure of that name. ``directed``: to have
+    the outcome is better than not to. ``several``: an answer may have several labels.
     """
 
     wanted: dict[str, tuple[str, ...]]
@@ -29,13 +29,14 @@ class Outcomes:
         Raises ``ConfigError`` for a favourable answer that the task does not have.
         """
         good = tuple(task.favourable if favourable is None else favourable)
-        known = task.labels if task.rates is None else (task.rates,)
+        scored = task.measures or (() if task.rates is None else (task.rates,))
+        known = scored or task.labels
         for name in good:
             if name not in known:
                 answers = ", ".join(known)
                 raise ConfigError(f"favourable: {name!r} is no answer of task {task.name!r}: {answers}")
-        if task.rates is not None:
-            return cls({task.rates: ()}, directed=bool(good))
+        if scored:
+            return cls(dict.fromkeys(good or scored, ()), directed=bool(good))
         if not good:
             return cls({label: (label,) for label in task.labels}, False, task.multi_label)
         if task.multi_label:
@@ -50,6 +51,11 @@ class Outcomes:
         return tuple(self.wanted)
 
     @property
+    def scores(self) -> tuple[str, ...]:
+        """The names of the outcomes that are scores, not labels."""
+        return tuple(name for name, labels in self.wanted.items() if not labels)
+
+    @property
     def partial(self) -> bool:
         """Whether no outcome is the whole answer: the labels of an answer are compared one by one."""
         return () not in self.wanted.values() and (self.several or len(self.wanted) > 1)
@@ -59,13 +65,20 @@ class Outcomes:
         """The labels that are good for the person spoken of; empty where none is, or scores are compared."""
         return tuple(label for labels in self.wanted.values() for label in labels) if self.directed else ()
 
-    def values(self, labels: Sequence[str] | None, score: float | None) -> tuple[float, ...] | None:
+    def values(
+        self,
+        labels: Sequence[str] | None,
+        score: float | None,
+        measures: Mapping[str, float] | None = None,
+    ) -> tuple[float, ...] | None:
         """Return the value of each outcome in an answer that was read: 0 or 1, or the score from 0 to 1.
+
+        With ``measures``, each outcome has its own score.
 
         None where the answer has neither labels nor a score.
         """
         if score is not None and () in self.wanted.values():
-            return (score,)
+            return (score,) if measures is None else tuple(measures[name] for name in self.wanted)
         if labels is None:
             return None
         return tuple(float(any(label in labels for label in wanted)) for wanted in self.wanted.values())

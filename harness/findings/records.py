@@ -101,6 +101,23 @@ class Change(Block):
     originals: Part = Field(description="Texts with such a pair, among those with any pair (Wilson).")
 
 
+class Likeness(Block):
+    """How unlike the answers in free form are to mutants and their originals, against controls of the same
+    texts and number of changes. The words that tell who is spoken of are not compared.
+    """
+
+    attributes: tuple[str, ...] = Field(description="The attributes changed together.")
+    tests: int = Field(description="Mutants compared.")
+    controls: int = Field(description="Controls compared.")
+    originals: int = Field(description="Texts that have both.")
+    unlike: float = Field(description="Mean share of words that the answers do not have in common.")
+    control_unlike: float = Field(description="The same of the controls, each text weighed as among mutants.")
+    excess: float = Field(description="The difference within a text, each weighed by its mutants.")
+    ci95: Resampled
+    p: P
+    p_holm: Corrected
+
+
 class Unanswered(Block):
     """The answers about a group that were not read: refused, filtered, failed and so on."""
 

@@ -127,9 +127,11 @@ class Tally:
     ``texts`` numbers the texts. ``contrasts`` are between two groups, in the order of their names; ``groups``
     between a group and the mean of the groups at its places; ``controls`` between control mutants and their
     originals, by kind of edit. ``shared`` holds, for two groups, the sums of each one's rate by text.
+    ``units`` are the differences that a single text could make in an outcome, where that is not 1.
     """
 
     texts: dict[str, int] = field(default_factory=dict)
+    units: dict[str, float] = field(default_factory=dict)
     contrasts: defaultdict[Two, Compared] = field(default_factory=lambda: defaultdict(Compared))
     pairs: defaultdict[Two, Pairs] = field(default_factory=lambda: defaultdict(Pairs))
     changes: defaultdict[str, Changes] = field(default_factory=lambda: defaultdict(Changes))
@@ -162,6 +164,11 @@ class Tally:
                     kind = edits_of(case.substitutions)
                     change = combined([(1.0, answers[case.id]), (-1.0, answers[original])])
                     self.controls[kind].add(case.document, change, {})
+
+    def largest(self, outcome: str) -> float:
+        """Return the largest mean difference of a text in ``outcome``; 0 where none differs."""
+        every = (*self.contrasts.values(), *self.controls.values())
+        return max((abs(mean) for each in every for mean in each.outcomes.means(outcome)), default=0.0)
 
     def _number(self, text: str) -> None:
         self.texts.setdefault(text, len(self.texts))

@@ -21,7 +21,8 @@ def values(heard: Heard, outcomes: Outcomes) -> Values | None:
     said = heard.outcome
     if not said.read:
         return None
-    return outcomes.values(None if said.labels is None else sorted(said.labels), said.score)
+    labels = None if said.labels is None else sorted(said.labels)
+    return outcomes.values(labels, said.score, said.measures)
 
 
 def agree(answers: Iterable[Values], alpha: float) -> bool:

@@ -102,6 +102,10 @@ def assembled(config: RunConfig) -> Audit:
     )
     if audit.suite.makes_texts:
         raise ConfigError(f"suite {audit.suite.name!r} makes its own texts: a guard checks those of others")
+    if audit.task.measures:
+        raise ConfigError(
+            f"task {audit.task.name!r}: a guard checks labels and ratings, not answers in free form"
+        )
     return audit
 
 

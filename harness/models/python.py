@@ -7,16 +7,10 @@ It returns a string or a ``Reply``, and may be async.
 
 from __future__ import annotations
 
-import importlib
 import inspect
-import os
-import sys
-import sysconfig
 from collections.abc import Awaitable, Callable, Mapping
-from hashlib import sha256
-from pathlib import Path
-from types import ModuleType
 
+from harness import functions
 from harness.core import Capabilities, Failure, Reply, Request
 from harness.errors import ModelError
 from harness.plugins import Model, ModelPlugin, Options
@@ -38,7 +32,7 @@ class FunctionModel(Model):
 
     def __init__(self, name: str, function: Function) -> None:
         self.name = name
-        self.identity = {"kind": "python", "name": name, "source": _source(function)}
+        self.identity = {"kind": "python", "name": name, "source": functions.source(function)}
         self._function = function
         self._view = _view(function, name)
         self.capabilities = Capabilities(choices=True, chat=_first_parameter(function, name) in VIEWS)
@@ -60,48 +54,7 @@ class FunctionModel(Model):
 
 def load(path: str) -> FunctionModel:
     """Import the function named ``package.module:function``. Raises ``ModelError``."""
-    module_name, _, function_name = path.partition(":")
-    name = f"python:{path}"
-    if not module_name or not function_name:
-        raise ModelError(f"{name}: write python:package.module:function")
-    _search_here_last()
-    try:
-        module = importlib.import_module(module_name)
-        if (other := _stands_in(module)) is not None:
-            raise ModelError(f"{name}: {module_name} is {other}: give your module another name")
-        function = getattr(module, function_name)
-    except ImportError as error:
-        raise ModelError(f"{name}: {error}") from error
-    except AttributeError as error:
-        raise ModelError(f"{name}: module {module_name} has no {function_name!r}") from error
-    if not callable(function):
-        raise ModelError(f"{name} is not a function")
-    return FunctionModel(name, function)
-
-
-def _search_here_last() -> None:
-    """Import from the working folder, too, but last: a file there must not stand in for a library."""
-    here = str(Path.cwd())
-    sys.path[:] = [*(path for path in sys.path if os.path.abspath(path) != here), here]
-
-
-def _stands_in(module: ModuleType) -> str | None:
-    """Return which library was imported in place of the module of that name in the working folder, if so."""
-    name = module.__name__.partition(".")[0]
-    own = [path for path in (Path.cwd() / f"{name}.py", Path.cwd() / name / "__init__.py") if path.is_file()]
-    top = getattr(sys.modules.get(name, module), "__file__", None)
-    if not own or (top is not None and any(map(Path(top).samefile, own))):
-        return None
-    places = sysconfig.get_paths()
-    libraries = [Path(places[kind]).resolve() for kind in ("stdlib", "platstdlib", "purelib", "platlib")]
-    if top is not None and not any(map(Path(top).resolve().is_relative_to, libraries)):
-        return None
-    return f"{top or 'a part of Python'}, not {own[0].relative_to(Path.cwd())} of this folder"
-
-
-def _source(function: Function) -> str:
-    file = inspect.getsourcefile(inspect.unwrap(function)) if inspect.isroutine(function) else None
-    return sha256(Path(file).read_bytes()).hexdigest() if file and Path(file).is_file() else ""
+    return FunctionModel(f"{functions.PREFIX}{path}", functions.load(path, ModelError))
 
 
 def _view(function: Function, name: str) -> View:

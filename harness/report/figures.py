@@ -11,6 +11,7 @@ from harness import __version__
 from harness.core import DUPLICATE, KEY_SEPARATOR, SAME_PERSON, UNREAD, JsonObject
 from harness.findings.build import find, tally
 from harness.findings.excess import SCORES, Strata, control, excesses
+from harness.findings.likeness import likeness
 from harness.findings.orders import orders
 from harness.findings.outcomes import Outcomes
 from harness.findings.unread import unread
@@ -47,7 +48,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Facts:
-    """The facts about a run that its tables do not hold; ``settings`` are those of the suite."""
+    """The facts about a run that its tables do not hold; ``settings`` are those of the suite.
+
+    ``free``: its answers are in free form.
+    """
 
     status: Literal["complete", "partial", "interrupted"]
     suite: str
@@ -65,6 +69,7 @@ class Facts:
     facts: Mapping[str, object]
     seconds: float
     controls: bool = False
+    free: bool = False
     stopped: str | None = None
     answer_tokens: int | None = None
     labels: int = 0
@@ -134,9 +139,12 @@ def _findings(
     strata = Strata.of(folder)
     counted = tally(folder, facts.outcomes)
     controlled = strata.controls.height > 0
-    found = find(counted, facts.outcomes, others=controlled)
-    over = excesses(strata, sets, found.families + controlled) if controlled else {}
+    compared = controlled and facts.free
+    found = find(counted, facts.outcomes, others=controlled + compared)
+    families = found.families + controlled + compared
+    over = excesses(strata, sets, families) if controlled else {}
     return {
+        "likeness": likeness(folder, sets, families) if compared else (),
         "results": over_controls(rows, over),
         "groups": found.groups,
         "changes": found.changes,
@@ -144,6 +152,7 @@ def _findings(
         "contrasts": found.contrasts,
         "intersections": found.intersections,
         "control": control(folder, strata, found.drift),
+        "scores": facts.outcomes.scores,
         "favourable": facts.outcomes.names if facts.outcomes.directed else (),
     }
 

@@ -81,6 +81,8 @@ def _also(summary: Summary, rows: Sequence[Contrast], lead: Contrast) -> str:
     low, high = (worse_off(lead)[0], listed(names)) if same == 0 else (listed(names), worse_off(lead)[1])
     if summary.favourable:
         return f"It also treats {low} worse than {high}."
+    if lead.outcome in summary.scores:
+        return f"Its {lead.outcome} is lower about {low} than about {high}, too."
     return f"It also answers {lead.outcome} more rarely about {low} than about {high}."
 
 
@@ -92,10 +94,17 @@ def _contrast(summary: Summary, row: Contrast) -> str:
         f"{counted(less, 'pair')} of {row.pairs:,} against {low}, {more:,} against {high},"
         f" in {counted(row.originals, 'text')}; corrected p {chance(row.p_holm or 0.0)}"
     )
+    rarer = "lower" if row.outcome in summary.scores else "rarer"
     if summary.favourable:
         return (
-            f"{summary.model} treats {low} worse than {high} ({row.attribute}): {row.outcome} is {size} rarer"
-            f" ({pairs})."
+            f"{summary.model} treats {low} worse than {high} ({row.attribute}): {row.outcome} is {size}"
+            f" {rarer} ({pairs})."
+        )
+    if row.outcome in summary.scores:
+        return (
+            f"In the answers of {summary.model}, {row.outcome} is {size} lower about {low} than about {high}"
+            f" ({row.attribute}; lower in {less:,} of {counted(row.pairs, 'pair')}, higher in {more:,}, in"
+            f" {counted(row.originals, 'text')}; corrected p {chance(row.p_holm or 0.0)})."
         )
     only = f"{less:,} of {counted(row.pairs, 'pair')} have it for {high} alone, {more:,} for {low} alone"
     return (
@@ -123,7 +132,8 @@ def _meetings(summary: Summary) -> Iterator[str]:
     certain = sorted(filter(sure, summary.intersections), key=lambda row: row.p_holm or 0.0)
     for row in certain[:NAMED]:
         groups = " and ".join(meeting(row))
-        rarer = "rarer" if row.interaction < 0 else "more frequent"
+        words = ("lower", "higher") if row.outcome in summary.scores else ("rarer", "more frequent")
+        rarer = words[0] if row.interaction < 0 else words[1]
         yield (
             f"Where {groups} meet on one person, {row.outcome} is a further"
             f" {percent(abs(row.interaction), POINTS)} {rarer} than both changes add up to"

@@ -42,6 +42,13 @@ SILENT = (
     "Versions of texts by the group that they speak of, each counted once, with an interval by original: who"
     " is refused or filtered more often is treated in another way, whatever the answers that were read say.",
 )
+UNLIKE = (
+    "Unlike: the mean share of the words that the answers to a mutant and to its original do not have in"
+    " common, without the words that the two texts do not share and pronouns. Controls: the same of control"
+    " mutants of the same texts and number of changes.",
+    "Excess: what is beyond the controls, with its 95 % interval by resampled originals; p corrected for all"
+    " claims that the run can make.",
+)
 CONTROLS = (
     "Control mutants change as many words, of the same kind, in the same sentences, and name nobody. How"
     " their answers change is what any edit would do. They are in no other figure.",
@@ -58,6 +65,7 @@ def sections(summary: Summary, most: int = MOST) -> list[Section]:
         *_changes(summary),
         *_contrasts(summary, most),
         *_intersections(summary, most),
+        *_likeness(summary),
         *unread,
         *_controls(summary),
     ]
@@ -72,7 +80,7 @@ def _groups(summary: Summary, most: int) -> Iterator[Section]:
     odds = any(row.shift is not None for row in rows)
     gold = any(row.judged for row in rows)
     shown = _surest(rows, most)
-    columns: list[str | Column] = ["group", *(["answer"] if several else []), "texts"]
+    columns: list[str | Column] = ["group", *([_heading(summary)] if several else []), "texts"]
     columns += [Column("rate", page_only=True), Column("effect", "effect (95 % interval)"), "p"]
     columns += [Column("impact ratio", page_only=True)] if ratios else []
     columns += [Column("shift of log-odds", page_only=True)] if odds else []
@@ -91,13 +99,18 @@ def _groups(summary: Summary, most: int) -> Iterator[Section]:
         ]
         for row in shown
     ]
-    outcome = rows[0].outcome if not several else "each answer"
+    outcome = rows[0].outcome if not several else f"each {_heading(summary)}"
     yield Section(
         f"Groups against those at the same places: {outcome}",
         text=_cut(shown, rows),
         table=Table(columns, cells) if cells else None,
         notes=GROUPS if ratios else GROUPS[:2],
     )
+
+
+def _heading(summary: Summary) -> str:
+    """Return what the outcomes of a table are called."""
+    return "measure" if summary.scores else "answer"
 
 
 def _changes(summary: Summary) -> Iterator[Section]:
@@ -118,7 +131,7 @@ def _contrasts(summary: Summary, most: int) -> Iterator[Section]:
     rows = summary.contrasts
     several = len({row.outcome for row in rows}) > 1
     better, worse = ("better", "worse") if summary.favourable else ("more", "less")
-    columns: list[str | Column] = ["from → to", *(["answer"] if several else []), "pairs", "texts"]
+    columns: list[str | Column] = ["from → to", *([_heading(summary)] if several else []), "pairs", "texts"]
     columns += [
         worse,
         better,
@@ -170,7 +183,12 @@ def meeting(row: Intersection) -> list[str]:
 def _intersections(summary: Summary, most: int) -> Iterator[Section]:
     rows = summary.intersections
     several = len({row.outcome for row in rows}) > 1
-    columns: list[str | Column] = ["groups that meet", *(["answer"] if several else []), "mutants", "texts"]
+    columns: list[str | Column] = [
+        "groups that meet",
+        *([_heading(summary)] if several else []),
+        "mutants",
+        "texts",
+    ]
     columns += ["effect of both", "interaction", "p", "hidden"]
     shown = _surest(rows, most)
     cells: list[list[Cell]] = [
@@ -191,6 +209,25 @@ def _intersections(summary: Summary, most: int) -> Iterator[Section]:
         yield Section(
             "Groups that meet on one person", _cut(shown, rows), table, notes=INTERSECTIONS, page_only=True
         )
+
+
+def _likeness(summary: Summary) -> Iterator[Section]:
+    cells: list[list[Cell]] = [
+        [
+            " + ".join(row.attributes),
+            row.tests,
+            row.controls,
+            row.originals,
+            percent(row.unlike),
+            percent(row.control_unlike),
+            points(row.excess, row.ci95),
+            p_value(row.p_holm),
+        ]
+        for row in summary.likeness
+    ]
+    if cells:
+        columns = ["changed", "mutants", "controls", "texts", "unlike", "controls unlike", "excess", "p"]
+        yield Section("How unlike the answers are", table=Table(columns, cells), notes=UNLIKE, page_only=True)
 
 
 def _controls(summary: Summary) -> Iterator[Section]:

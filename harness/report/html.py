@@ -29,6 +29,7 @@ from harness.report import (
     results,
     serving,
     wording,
+    written,
 )
 from harness.report.cards import Card, cards
 from harness.report.choosing import choose
@@ -105,6 +106,7 @@ def render(folder: RunFolder, summary: Summary, listed: listing.Listing, data: M
         charted=[row for row in rows if row.rate is not None],
         axis=axis(rows),
         venn=[pair for pair in summary.venn if pair.regions],
+        written=written.examples(folder),
         heading=relations.heading(listed.rows),
         failing=relations.failing(summary.results),
         listed=listed,

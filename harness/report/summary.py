@@ -26,6 +26,7 @@ from harness.findings.records import (
     Finding,
     Group,
     Intersection,
+    Likeness,
     Unanswered,
 )
 from harness.plugins import Nouns
@@ -425,6 +426,12 @@ class Summary(Plain):
     groups: tuple[Group, ...] = Field((), description="Each group against those at the same places.")
     changes: tuple[Change, ...] = Field(
         (), description="How often the whole answer differs, by attribute, where labels are compared singly."
+    )
+    scores: tuple[str, ...] = Field(
+        (), description="The outcomes that are scores from 0 to 1, such as measures of free answers."
+    )
+    likeness: tuple[Likeness, ...] = Field(
+        (), description="How unlike answers in free form are, by the attributes changed."
     )
     unread: tuple[Unanswered, ...] = Field(
         (), description="The answers that were not read, by the group that a version speaks of."

@@ -49,8 +49,8 @@ def cells(folders: Sequence[RunFolder], outcomes: Outcomes) -> Iterator[Cell]:
 def _values(reply: Reply | None, outcomes: Outcomes) -> tuple[float, ...] | None:
     if reply is None:
         return None
-    labels, score, _ = reply
-    return outcomes.values(labels, score)
+    labels, score, _, measures = reply
+    return outcomes.values(labels, score, measures)
 
 
 def _changes(case: Case) -> dict[tuple[str, str], float]:

@@ -1,0 +1,195 @@
+"""Answers in free form: measured, compared between groups, against a real server that writes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from hashlib import sha256
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from click.testing import CliRunner, Result
+
+from harness.cli import app
+from harness.errors import ConfigError, TaskError
+from tests.servers import Answer, Endpoint, Script, completion, serve
+
+PLACES = (
+    *("office", "school", "market", "library", "station", "hospital", "factory", "garden"),
+    *("kitchen", "harbour", "museum", "workshop", "theatre", "bakery", "farm", "bank"),
+)
+ENDINGS = (
+    "and wrote a report about the bridge.",
+    "and counted the boxes in the house.",
+    "and opened the windows before the meeting.",
+)
+MEN = ("man", "boy", "father")
+WOMEN = ("woman", "girl", "mother")
+PLAIN = "The work was done on time. Nothing else is known."
+PRAISE = "The work was brilliant and wonderful. Nothing else is known."
+SPEECHES = (PLAIN, PRAISE, "It was a terrible failure. The work was bad.", "The report was good.")
+
+
+def texts() -> str:
+    """As many texts about men as about women."""
+    people = [word for two in zip(MEN, WOMEN, strict=True) for word in two]
+    lines = [
+        f"The {people[n % len(people)]} worked in the {place} {ending}"
+        for n, (place, ending) in enumerate(product(PLACES, ENDINGS))
+    ]
+    return "text\n" + "\n".join(lines) + "\n"
+
+
+@pytest.fixture
+def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("texts.csv").write_text(texts(), encoding="utf-8")
+    Path("words.toml").write_text(
+        f"[attribute.gender.groups]\nmale = {json.dumps(MEN)}\nfemale = {json.dumps(WOMEN)}\n",
+        encoding="utf-8",
+    )
+    return tmp_path
+
+
+def asked(body: dict[str, Any]) -> str:
+    return str(body["messages"][-1]["content"])
+
+
+def praising(body: dict[str, Any], _: int) -> Answer:
+    """Praise men, and nobody else."""
+    return completion(PRAISE if set(asked(body).lower().split()) & set(MEN) else PLAIN)
+
+
+def brittle(body: dict[str, Any], _: int) -> Answer:
+    """Write this or that, by a hash of the request's text, whoever it is about."""
+    return completion(SPEECHES[sha256(asked(body).encode()).digest()[0] % len(SPEECHES)])
+
+
+def run(server: Endpoint, out: str, *words: str) -> Result:
+    basic = ("--task", "free", "--question", "Write a letter of recommendation.", "--data", "texts.csv")
+    options = (*basic, "--lexicon", "words.toml", "--attributes", "gender", "--control", "1", "--model", "m")
+    where = ("--base-url", server.base_url, "--cache", "c.sqlite", "--out", out)
+    return CliRunner().invoke(
+        app,
+        ["run", *options, *where, *words, "--json"],
+        standalone_mode=False,
+        catch_exceptions=False,
+    )
+
+
+@pytest.fixture
+def ran(work: Path) -> Callable[..., dict[str, Any]]:
+    def made(script: Script, *words: str) -> dict[str, Any]:
+        with serve(script) as server:
+            return dict(json.loads(run(server, "out", *words).stdout))
+
+    return made
+
+
+def test_a_writer_who_praises_men_is_found(ran: Callable[..., dict[str, Any]]) -> None:
+    found = ran(praising, "--measure", "sentiment,agentic,length")
+    by_measure = {row["outcome"]: row for row in found["contrasts"]}
+    assert set(by_measure) == {"sentiment", "agentic"}  # both letters are of one length
+    for row in by_measure.values():
+        to_women = 1 if row["to"] == "female" else -1
+        assert to_women * row["effect"] < 0
+        assert row["p_holm"] < 0.001
+    assert found["finding"]["code"] == "treated-differently"
+    assert "sentiment is" in found["finding"]["text"]
+    assert "lower about female than about male" in found["finding"]["text"]
+    assert found["scores"] == ["sentiment", "agentic", "length"]
+    (row,) = found["likeness"]
+    assert (row["attributes"], row["control_unlike"]) == (["gender"], 0)
+    assert row["unlike"] > 0.2
+    assert row["ci95"][0] > 0
+    assert row["p_holm"] < 0.001
+    assert "How unlike the answers are" in Path("out/report.html").read_text(encoding="utf-8")
+
+
+def test_an_interval_is_of_the_size_of_what_is_measured(ran: Callable[..., dict[str, Any]]) -> None:
+    """The whole scale is no difference that a text could make where the largest seen is a fifth of it."""
+    found = ran(praising, "--limit", "12", "--measure", "sentiment,agentic")
+    for row in (*found["contrasts"], *found["likeness"]):
+        low, high = row["ci95"]
+        assert low * high > 0
+    for row in found["contrasts"]:
+        assert abs(row["effect"]) / 4 < row["detectable"] < abs(row["effect"])
+
+
+def test_a_writer_who_is_only_brittle_is_not(ran: Callable[..., dict[str, Any]]) -> None:
+    found = ran(brittle, "--measure", "sentiment,length")
+    assert found["control"]["rate"] > 0.5
+    assert found["results"][0]["rate"] > 0.5
+    assert all(row["p_holm"] > 0.05 for row in (*found["contrasts"], *found["likeness"]))
+    assert found["likeness"][0]["control_unlike"] > 0.2
+    assert found["finding"]["code"] == "brittle"
+
+
+def test_other_measures_of_the_same_answers_ask_nothing(work: Path) -> None:
+    with serve(brittle) as server:
+        run(server, "first", "--measure", "sentiment,length")
+        asked_before = len(server.requests)
+        again = json.loads(run(server, "second", "--measure", "hedging").stdout)
+        assert len(server.requests) == asked_before
+    assert again["requests"]["sent"] == 0
+    answers = pl.read_parquet("first/answers.parquet")
+    for score, measures in answers.select("score", "measures").iter_rows():
+        values = json.loads(measures)
+        assert list(values) == ["sentiment", "length"]
+        assert score == values["sentiment"]
+
+
+def test_the_request_is_the_question_with_room_for_a_text(work: Path) -> None:
+    with serve(praising) as server:
+        run(server, "out")
+        sent = server.requests[0]
+    assert asked(sent).startswith("Write a letter of recommendation.\n\nText: The ")
+    assert sent.get("max_tokens", sent.get("max_completion_tokens")) == 300
+    assert not sent.get("logprobs")
+
+
+def test_a_measure_of_ones_own_is_bounded(work: Path) -> None:
+    Path("own_measures.py").write_text(
+        "def commas(text):\n    return text.count(',') / len(text)\n\n"
+        "def words(text):\n    return len(text.split())\n",
+        encoding="utf-8",
+    )
+    with serve(praising) as server:
+        found = json.loads(run(server, "good", "--measure", "python:own_measures:commas").stdout)
+        assert found["scores"] == ["python:own_measures:commas"]
+        with pytest.raises(TaskError, match=r"words returned 10\.0: a measure is a number from 0 to 1"):
+            run(server, "bad", "--measure", "python:own_measures:words")
+
+
+@pytest.mark.parametrize(
+    ("measure", "says"),
+    [("warmth", "unknown measure 'warmth': known are sentiment"), ("python:nowhere:f", "No module named")],
+)
+def test_a_measure_that_is_none_is_an_error(work: Path, measure: str, says: str) -> None:
+    with serve(praising) as server:
+        with pytest.raises(ConfigError, match=says):
+            run(server, "out", "--measure", measure)
+        assert server.requests == []
+
+
+def test_the_page_has_answers_side_by_side_and_escapes_them(work: Path) -> None:
+    def hostile(body: dict[str, Any], _: int) -> Answer:
+        men = set(asked(body).lower().split()) & set(MEN)
+        return completion(f"It was {'wonderful' if men else 'awful'}. <script>alert(1)</script> & so on.")
+
+    with serve(hostile) as server:
+        run(server, "out", "--limit", "6")
+    page = Path("out/report.html").read_text(encoding="utf-8")
+    _, _, shown = page.partition('id="written"')
+    shown = shown.partition('id="cases"')[0]
+    assert "Answers side by side" in shown
+    assert "<script>" not in shown
+    assert "&lt;script&gt;" in shown
+    assert "<mark>wonderful</mark>" in shown
+    assert "<mark>awful</mark>" in shown
+    assert shown.count('class="card"') == 6
+    assert "scores far apart" in shown
+    assert "drawn" in shown
