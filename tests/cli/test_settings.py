@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.cli.guard import KEYS
 from harness.cli.options import HEADINGS, ONLY_RUN, SECTIONS, Configured
 from harness.cli.run import command as run
 from harness.config import RunConfig
@@ -70,7 +71,7 @@ def test_every_setting_is_under_one_heading() -> None:
         for section, model in models.items()
         for name in flags(model).values()
     }
-    assert sorted([*keys, *ONLY_RUN]) == sorted(all_)
+    assert sorted([*keys, *ONLY_RUN, *(key for key in KEYS if key.startswith("guard."))]) == sorted(all_)
     assert isinstance(run, Configured)
 
 
