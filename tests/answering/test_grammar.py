@@ -397,6 +397,9 @@ REPEATED = (
 )
 
 
+ATTEMPTS = 5
+
+
 def seconds(text: str) -> float:
     """The processor's time for all readers together, the least of three."""
     least = float("inf")
@@ -410,8 +413,14 @@ def seconds(text: str) -> float:
 
 @pytest.mark.parametrize("part", REPEATED)
 def test_twice_the_length_takes_no_more_than_three_times_as_long(part: str) -> None:
-    short, long = (seconds((part * length)[:length]) for length in (15_000, 30_000))
-    assert long <= 3 * short + 0.05
+    """Other processes on the machine may slow one measurement, so it is made again before it is believed."""
+    ratios = []
+    for _ in range(ATTEMPTS):
+        short, long = (seconds((part * length)[:length]) for length in (15_000, 30_000))
+        ratios.append((long - 0.05) / short)
+        if ratios[-1] <= 3:
+            return
+    pytest.fail(f"{part!r}: twice the length takes {min(ratios):.1f} times as long")
 
 
 @pytest.mark.parametrize(
