@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from harness.statistics import Interval
+from harness.statistics import Interval, edge
 
 PRIOR = 0.5
 """Of the mixture over rates, a beta distribution: that of Jeffreys, which weighs small rates well."""
-STEPS = 60
 RISES = (1.5, 2.0, 4.0, 8.0)
 """The rises of a rate that are looked for, as multiples of what is usual."""
 LEAST, MOST = 1e-4, 0.99
@@ -37,20 +35,9 @@ def confidence_sequence(successes: int, trials: int, confidence: float = 0.95) -
         """Return whether the bets against ``rate`` have won enough."""
         return mixture - _likelihood(successes, trials, rate) > allowed
 
-    low = _edge(share, 0.0, excluded) if successes else 0.0
-    high = _edge(share, 1.0, excluded) if successes < trials else 1.0
+    low = edge(share, 0.0, excluded) if successes else 0.0
+    high = edge(share, 1.0, excluded) if successes < trials else 1.0
     return (low, high)
-
-
-def _edge(inside: float, outside: float, excluded: Callable[[float], bool]) -> float:
-    """Return the rate between ``inside`` and ``outside`` from which rates are excluded, or the last one."""
-    for _ in range(STEPS):
-        middle = (inside + outside) / 2
-        if excluded(middle):
-            outside = middle
-        else:
-            inside = middle
-    return outside
 
 
 def _beta(a: float, b: float) -> float:

@@ -6,7 +6,7 @@ Every rate comes with its numerator, denominator and interval.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
@@ -89,16 +89,20 @@ def mean_of_shares(total: float, number: int, confidence: float = 0.95) -> Inter
     if not number:
         return (0.0, 1.0)
     mean, most = total / number, math.log(2 / (1 - confidence)) / number
-    return (_farthest(mean, 0.0, most), _farthest(mean, 1.0, most))
+
+    def excluded(share: float) -> bool:
+        """Return whether the mean diverges too far from ``share``, in nats."""
+        return _divergence(mean, share) > most
+
+    return (edge(mean, 0.0, excluded), edge(mean, 1.0, excluded))
 
 
-def _farthest(mean: float, end: float, most: float) -> float:
-    """Return the share nearest to ``end`` from which ``mean`` diverges by at most ``most``, in nats."""
-    near, far = mean, end
+def edge(inside: float, outside: float, excluded: Callable[[float], bool]) -> float:
+    """Return the value between ``inside`` and ``outside`` from which values are ``excluded``, or the last."""
     for _ in range(BISECTIONS):
-        middle = (near + far) / 2
-        near, far = (middle, far) if _divergence(mean, middle) <= most else (near, middle)
-    return far
+        middle = (inside + outside) / 2
+        inside, outside = (inside, middle) if excluded(middle) else (middle, outside)
+    return outside
 
 
 def _divergence(one: float, other: float) -> float:

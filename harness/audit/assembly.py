@@ -175,19 +175,7 @@ def assemble(config: RunConfig, read: bool = True) -> Audit:
     if config.budget.choosing and not suite.explorable:
         key = "adaptive" if config.budget.adaptive is not None else "precision and decide"
         raise ConfigError(f"budget.{key}: the mutants of suite {suite.name!r} cannot be explored")
-    model = registry.make_model(config.model, config.model_options)
-    given = [key for key in ("prompt", "context", "shots") if getattr(config, key)]
-    if not model.capabilities.chat and given:
-        key = given[0]
-        raise ConfigError(f"--{key}: {model.name} reads the bare text and no prompt: leave --{key} out")
-    if task.rates is not None and model.rates is not None and task.rates not in model.rates:
-        raise ModelError(
-            f"{model.name} rates {', '.join(model.rates)} only, not {task.rates}: use another model"
-        )
-    model.bind(task.labels, task.multi_label)
-    Outcomes.of(task, config.favourable)
-    if not model.capabilities.chat and config.model.extra:
-        raise ConfigError(f"[model] extra: {model.name} takes no parameters: leave it out")
+    model = _model(config, task)
     planner = _planner(config, task, prompt, model)
     shortener = _shortener(config, model, planner)
     total = too_long = 0
@@ -227,6 +215,24 @@ def assemble(config: RunConfig, read: bool = True) -> Audit:
             "prompt_sha256": prompt.digest,
         },
     )
+
+
+def _model(config: RunConfig, task: Task) -> Model:
+    """Return the model, bound to ``task``. Raises ``ConfigError`` or ``ModelError`` where they do not fit."""
+    model = registry.make_model(config.model, config.model_options)
+    given = [key for key in ("prompt", "context", "shots") if getattr(config, key)]
+    if not model.capabilities.chat and given:
+        key = given[0]
+        raise ConfigError(f"--{key}: {model.name} reads the bare text and no prompt: leave --{key} out")
+    if task.rates is not None and model.rates is not None and task.rates not in model.rates:
+        raise ModelError(
+            f"{model.name} rates {', '.join(model.rates)} only, not {task.rates}: use another model"
+        )
+    model.bind(task.labels, task.multi_label)
+    Outcomes.of(task, config.favourable)
+    if not model.capabilities.chat and config.model.extra:
+        raise ConfigError(f"[model] extra: {model.name} takes no parameters: leave it out")
+    return model
 
 
 def unlabelled(config: RunConfig) -> tuple[Iterator[Document], DocumentOptions]:

@@ -89,10 +89,11 @@ def _groups(
         yield members, answers, hidden
 
 
-def grouped(tables: Tables) -> Iterator[Sequence[Case]]:
-    """Yield the valid cases of each group, without their texts."""
-    cases = tables.scan("cases").filter("valid").select(WITHOUT_TEXT).collect()
-    found = (rows_of.case_of({**row, "text": ""}) for row in cases.iter_rows(named=True))
+def grouped(tables: Tables, texts: bool = False) -> Iterator[Sequence[Case]]:
+    """Yield the valid cases of each group, without their texts unless ``texts``."""
+    columns = (*WITHOUT_TEXT, "text") if texts else WITHOUT_TEXT
+    cases = tables.scan("cases").filter("valid").select(columns).collect()
+    found = (rows_of.case_of({"text": "", **row}) for row in cases.iter_rows(named=True))
     for _, group in groupby(found, key=lambda case: case.group):
         yield list(group)
 

@@ -12,17 +12,16 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
-from itertools import groupby
 from typing import TYPE_CHECKING
 
-from harness import tables as rows_of
 from harness.core import Case, Tables
+from harness.findings.build import grouped
 from harness.findings.estimation import chances, intervals, within
 from harness.findings.excess import Matched, contributions
 from harness.findings.records import Likeness
 
 if TYPE_CHECKING:
-    import polars as pl
+    pass
 
 PRONOUNS = frozenset(
     [
@@ -105,17 +104,12 @@ def _distances(tables: Tables) -> Iterator[_Distance]:
     answers = dict(tables.scan("answers").filter(read).select("case", "reply").collect().iter_rows())
     if not answers:
         return
-    for group in _groups(tables.scan("cases").filter("valid").collect()):
+    for group in grouped(tables, texts=True):
         original = next((case for case in group if case.role == "original"), None)
         if original is not None and original.id in answers:
             for case in group:
                 if case is not original and case.id in answers:
                     yield _distance(original, case, answers[original.id], answers[case.id])
-
-
-def _groups(cases: pl.DataFrame) -> Iterator[Sequence[Case]]:
-    for _, group in groupby(map(rows_of.case_of, cases.iter_rows(named=True)), key=lambda case: case.group):
-        yield list(group)
 
 
 def _distance(original: Case, version: Case, before: str, after: str) -> _Distance:

@@ -138,16 +138,16 @@ class Watch:
         return watch
 
 
-def read(path: Path) -> Watch:
-    """Return the series of the log at ``path``, of its last ``TAIL`` bytes. Raises ``OSError``."""
-    return Watch.over(_lines(path))
+def read(path: Path, tail: int = TAIL) -> Watch:
+    """Return the series of the log at ``path``, of its last ``tail`` bytes. Raises ``OSError``."""
+    return Watch.over(_lines(path, tail))
 
 
-def _lines(path: Path) -> Iterator[str]:
+def _lines(path: Path, tail: int) -> Iterator[str]:
     with path.open("rb") as file:
         size = path.stat().st_size
-        if size > TAIL:
-            file.seek(size - TAIL)
+        if size > tail:
+            file.seek(size - tail)
             file.readline()
         for line in file:
             yield line.decode("utf-8", "replace")

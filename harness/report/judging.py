@@ -12,17 +12,10 @@ from harness.blocks import Block, Interval
 from harness.core import JsonObject
 from harness.errors import RunError
 from harness.numerals import UNKNOWN
+from harness.report.explained import Asked
 
 NAME = "judged.json"
 SCHEMA = 1
-
-
-class Requests(Block):
-    """How many requests the judge was sent, and how many of its replies were in the cache."""
-
-    sent: int
-    cached: int
-    failed: int
 
 
 class Kind(Block):
@@ -48,7 +41,7 @@ class Judging(Block):
     judge: str
     question: str
     kinds: tuple[Kind, ...]
-    requests: Requests
+    requests: Asked
 
     def to_json(self) -> JsonObject:
         """Return the JSON values of the file."""

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -111,11 +110,10 @@ def test_an_entry_of_a_check_is_that_of_its_line() -> None:
     assert Entry.told(told, entry.time) == entry
 
 
-def test_the_end_of_a_long_log_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_end_of_a_long_log_is_read(tmp_path: Path) -> None:
     log = tmp_path / "guard.jsonl"
     log.write_text("\n".join(line(number, False) for number in range(100)) + "\n", encoding="utf-8")
-    monkeypatch.setattr(watch, "TAIL", 2000)
-    seen = watch.read(log)
+    seen = watch.read(log, tail=2000)
     assert 0 < seen.series["gender", ""].checks < 100
     assert seen.unread == 0
     assert seen.last == START + timedelta(minutes=99)

@@ -25,8 +25,9 @@ from harness.core import Case, Outcome, Substitution
 from harness.errors import RunError
 from harness.folder import JUDGED, RunFolder
 from harness.progress import Progress, unwatched
-from harness.report.judging import NAME, SCHEMA, Judging, Kind, Requests
-from harness.settings import Controls, Documents, Prompts, TaskOptions
+from harness.report.explained import Asked
+from harness.report.judging import NAME, SCHEMA, Judging, Kind
+from harness.settings import Controls, Prompts, TaskOptions
 from harness.studies.fluency.figures import Value, mean
 from harness.studies.judging.marking import marked
 from harness.studies.sampling import STAR_ROLES
@@ -61,7 +62,7 @@ async def judge(
     """
     if config.suite != "hinter":
         raise RunError(f"{folder.path}: a model judges mutants of one original, of suite hinter only")
-    audit = await asyncio.to_thread(assemble, _asking(config))
+    audit = await asyncio.to_thread(assemble, _asking(config), read=False)
     total = sum(case.valid and case.role in STAR_ROLES for case in folder.made_cases())
     verdicts: list[tuple[Case, Word]] = []
 
@@ -86,7 +87,6 @@ def _asking(config: RunConfig) -> RunConfig:
         update={
             "task": "custom",
             "task_options": TaskOptions(labels=(RIGHT, WRONG), question=" ".join(QUESTION.split())),
-            "documents": Documents(),
             "control": Controls(share=0),
             "favourable": None,
             "prompt": None,
@@ -153,7 +153,7 @@ def _figures(judge: str, verdicts: Sequence[tuple[Case, Word]], counts: Sent, se
         judge=judge,
         question=sha256(QUESTION.encode()).hexdigest(),
         kinds=tuple(_kind(name, kinds[name], seed) for name in sorted(kinds)),
-        requests=Requests(sent=counts.sent, cached=counts.cached, failed=counts.failed),
+        requests=Asked(sent=counts.sent, cached=counts.cached, failed=counts.failed),
     )
 
 

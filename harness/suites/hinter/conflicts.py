@@ -10,6 +10,7 @@ from harness.language.person_names import NAME_TAGS
 from harness.language.persons import Gender, Mention, vocabulary
 from harness.language.surface import paradigm
 from harness.suites.hinter.clarity import PLAIN
+from harness.suites.hinter.noun_phrase import owned
 from harness.suites.hinter.people_text import PeopleText
 from harness.suites.hinter.persons import Person
 from harness.suites.hinter.places import Place
@@ -71,9 +72,8 @@ def _indefinite(text: PeopleText, index: int) -> bool:
 
 def _apart(text: PeopleText, index: int, other: int) -> bool:
     """Return whether two nouns are for a spouse or parent and for a child: *his wife and daughter*."""
-    return len({text.reading.lower(i) in OFFSPRING for i in (index, other)}) > 1 and any(
-        text.reading.tokens[c].dep == "poss" for i in (index, other) for c in text.reading.children[i]
-    )
+    parted = len({text.reading.lower(i) in OFFSPRING for i in (index, other)}) > 1
+    return parted and any(owned(text.reading, i) for i in (index, other))
 
 
 def left_behind(text: PeopleText, edits: Mapping[Span, str], gender: Gender) -> bool:
@@ -133,8 +133,8 @@ def _told_of(text: PeopleText, index: int) -> bool:
 
 def _relative_of(text: PeopleText, mention: Mention) -> bool:
     """Return whether a mention is a noun for somebody's relative: *Lulu's mother*."""
-    owned = any(text.reading.tokens[c].dep == "poss" for c in text.reading.children[mention.head])
-    return mention.kind == "nominal" and owned and text.reading.lower(mention.head) in RELATIVES
+    noun = mention.kind == "nominal" and owned(text.reading, mention.head)
+    return noun and text.reading.lower(mention.head) in RELATIVES
 
 
 def met(text: PeopleText, edits: Mapping[Span, str]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from harness.language.parsed_text import ParsedText
 from harness.suites.hinter.people_text import PeopleText
 from harness.suites.hinter.places import Place
 
@@ -16,6 +17,11 @@ RANKS = frozenset(
 WHOLE = frozenset("man men woman women person people guy guys gal gals".split())  # noqa: SIM905
 CONDITIONS = frozenset({"if", "unless", "when"})
 MANY = frozenset({"many", "most"})
+
+
+def owned(reading: ParsedText, head: int) -> bool:
+    """Return whether the noun at token ``head`` is somebody's: *his girl*, *Lulu's mother*."""
+    return any(reading.tokens[c].dep == "poss" for c in reading.children[head])
 
 
 def incomplete(text: PeopleText, place: Place) -> bool:
@@ -62,7 +68,7 @@ def completed(text: PeopleText, place: Place) -> bool:
     reading, head = text.reading, place.head
     if head is None or reading.lower(head) not in WHOLE:
         return False
-    return followed_by_of(text, place) or any(reading.tokens[c].dep == "poss" for c in reading.children[head])
+    return followed_by_of(text, place) or owned(reading, head)
 
 
 def followed_by_of(text: PeopleText, place: Place) -> bool:
@@ -107,9 +113,7 @@ def addressed(text: PeopleText, place: Place) -> bool:
     reading, head = text.reading, place.head
     if head is None or reading.lower(head) != "you":
         return False
-    return any(
-        reading.lower(i) in ("if", "unless", "when") for i in reading.sentence(reading.tokens[head].sentence)
-    )
+    return any(reading.lower(i) in CONDITIONS for i in reading.sentence(reading.tokens[head].sentence))
 
 
 def of_writer(text: PeopleText, place: Place) -> bool:
@@ -129,8 +133,4 @@ def of_writer(text: PeopleText, place: Place) -> bool:
 def beloved(text: PeopleText, place: Place) -> bool:
     """Return whether *his girl*, a sweetheart, would become *his boy*, a son."""
     reading, head = text.reading, place.head
-    return (
-        head is not None
-        and reading.lower(head) in ("girl", "boy")
-        and any(reading.tokens[c].dep == "poss" for c in reading.children[head])
-    )
+    return head is not None and reading.lower(head) in ("girl", "boy") and owned(reading, head)
