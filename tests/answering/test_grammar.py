@@ -412,15 +412,18 @@ def seconds(text: str) -> float:
 
 
 @pytest.mark.parametrize("part", REPEATED)
-def test_twice_the_length_takes_no_more_than_three_times_as_long(part: str) -> None:
-    """Other processes on the machine may slow one measurement, so it is made again before it is believed."""
+def test_the_time_does_not_grow_with_the_square_of_the_length(part: str) -> None:
+    """Eight times the length takes eight times as long, or 64 times where the square counts.
+
+    The bound leaves room for a machine that other processes slow by three times in the middle.
+    """
     ratios = []
     for _ in range(ATTEMPTS):
-        short, long = (seconds((part * length)[:length]) for length in (15_000, 30_000))
-        ratios.append((long - 0.05) / short)
-        if ratios[-1] <= 3:
+        short, long = (seconds((part * length)[:length]) for length in (3_750, 30_000))
+        ratios.append(long / short)
+        if ratios[-1] <= 24:
             return
-    pytest.fail(f"{part!r}: twice the length takes {min(ratios):.1f} times as long")
+    pytest.fail(f"{part!r}: eight times the length takes {min(ratios):.1f} times as long")
 
 
 @pytest.mark.parametrize(
