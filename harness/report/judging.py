@@ -64,7 +64,7 @@ def notes(folder: Path) -> tuple[str, ...]:
         judging = Judging.model_validate(json.loads(file.read_text(encoding="utf-8")))
     except (OSError, ValueError, ValidationError) as error:
         raise RunError(f"{file} cannot be read: run hinter judge again, or delete it") from error
-    roles = [row for row in judging.kinds if row.kind in ("atomic", "intersectional")]
+    roles = [row for row in judging.kinds if row.kind in ("atomic", "intersectional", "variant")]
     right, judged = sum(row.right for row in roles), sum(row.mutants for row in roles)
     return (f"{judging.judge} read the mutants: {right:,} of {judged:,} are right, the others left out",)
 

@@ -132,6 +132,34 @@ def test_without_the_file_all_are_valid_again(work: Path) -> None:
         file.write_bytes(content)
 
 
+TEMPLATES = ["He said that his film was good.", "Anna loves her film, and she is right."]
+DOUBTER = """
+def reads(text):
+    return "wrong" if "her>>his]]" in text else "right"
+"""
+
+
+def test_two_mutants_are_read_for_a_template(tmp_path: Path) -> None:
+    (tmp_path / "texts.csv").write_text(
+        "text\n" + "\n".join(f'"{text}"' for text in TEMPLATES), encoding="utf-8"
+    )
+    (tmp_path / "doubter.py").write_text(DOUBTER, encoding="utf-8")
+    options = [*("--suite", "biasfinder", "--data", "texts.csv", "--model", "local:vader"), "--out", "run"]
+    assert called(tmp_path, "generate", *options).returncode == 0
+    done = called(tmp_path, "judge", "run", "--model", "python:doubter:reads", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["requests"]["sent"] <= 2 * len(TEMPLATES)
+    variants = [case for case in RunFolder(tmp_path / "run").read_cases() if case.role == "variant"]
+    named = [case for case in variants if "loves" in case.text]
+    assert len(named) > 2
+    assert {case.reason for case in named} == {"judged-wrong"}
+    assert all(case.valid for case in variants if case not in named)
+    done = called(tmp_path, "run", *options)
+    assert done.returncode in (0, 3), done.stderr
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text(encoding="utf-8"))
+    assert sum(row["mutants"] for row in summary["biasfinder"]["made"]) == len(variants) - len(named)
+
+
 def test_a_run_of_another_suite_has_no_mutants_to_judge(work: Path) -> None:
     made = called(
         work, "generate", "--suite", "eec", "--task", "valence", "--model", "local:vader", "--out", "eec"
@@ -139,4 +167,4 @@ def test_a_run_of_another_suite_has_no_mutants_to_judge(work: Path) -> None:
     assert made.returncode == 0, made.stderr
     done = called(work, "judge", "eec", "--model", "python:judge:reads")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert "suite hinter only" in done.stderr
+    assert "suite hinter or biasfinder" in done.stderr

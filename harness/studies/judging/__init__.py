@@ -9,10 +9,10 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
-from typing import Literal
+from typing import Any, Literal
 
 from harness import files, tables
 from harness.answering.cache import ResponseCache
@@ -41,15 +41,17 @@ AT_ONCE = 64
 """Groups under way at a time."""
 QUESTION = """A program changed words about persons in the text above: [[old>>new]] is an exchange,
 [[>>new]] an insertion. Read the whole text. The change is right if a careful reader who sees both
-versions says: it is about the same person or persons, with other attributes and nothing else changed;
-every word for that person has followed, also pronouns, nouns and first names far away; it is English; it
-contradicts nothing in the text. It is wrong if another word for the same person keeps the old attribute;
-if words of two persons are mixed; if a changed group has members or a contrast elsewhere in the text that
-no longer fit; if the word names no person, but a title, a thing, a set phrase or people in general of
-whom the sentence would no longer make sense; or if the text contradicts it. That it makes the story
-unusual, or that the world outside the text is different, is no fault. Is the change right or wrong?"""
-
-Report = Callable[[Case, Word], None]
+versions says: it is about the same person or persons, with other attributes (also another name, country
+or occupation) and nothing else changed; every word for that person has followed, also pronouns, nouns
+and first names far away; it is English; it contradicts nothing in the text. It is wrong if another word
+for the same person keeps the old attribute; if words of two persons are mixed; if a changed group has
+members or a contrast elsewhere in the text that no longer fit; if the word names no person, but a title,
+a thing, a set phrase or people in general of whom the sentence would no longer make sense; or if the text
+contradicts it. That it makes the story unusual, or that the world outside the text is different, is no
+fault. Is the change right or wrong?"""
+READ_ROLES = (*STAR_ROLES, "variant")
+Take = Callable[[Case, Word], None]
+Ask = Callable[[Sequence[Case]], Awaitable[dict[str, Outcome]]]
 
 
 async def judge(
@@ -58,12 +60,15 @@ async def judge(
     """Have the model of ``config`` read every valid mutant; write ``judged.parquet`` and ``judged.json``.
 
     A mutant of several attributes is read only if each of its changes alone is right, else it is wrong, too.
+    A template is read in two mutants, of different classes; all others share the lesser word of the two.
     Replies come from the response cache where they are in it. Raises ``RunError``, ``EndpointError``.
     """
-    if config.suite != "hinter":
-        raise RunError(f"{folder.path}: a model judges mutants of one original, of suite hinter only")
+    if config.suite not in JUDGES:
+        raise RunError(
+            f"{folder.path}: a model judges mutants of one original, of suite {' or '.join(JUDGES)}"
+        )
     audit = await asyncio.to_thread(assemble, _asking(config), read=False)
-    total = sum(case.valid and case.role in STAR_ROLES for case in folder.made_cases())
+    total = sum(case.valid and case.role in READ_ROLES for case in folder.made_cases())
     verdicts: list[tuple[Case, Word]] = []
 
     def take(case: Case, word: Word) -> None:
@@ -71,7 +76,7 @@ async def judge(
         progress(len(verdicts), total)
 
     try:
-        counts = await _judge_all(audit, folder.made_cases(), take)
+        counts = await _judge_all(audit, JUDGES[config.suite], folder.made_cases(), take)
     finally:
         await audit.model.close()
     judging = _figures(audit.model.name, verdicts, counts, seed)
@@ -97,7 +102,7 @@ def _asking(config: RunConfig) -> RunConfig:
     )
 
 
-async def _judge_all(audit: Audit, cases: Iterable[Case], take: Report) -> Sent:
+async def _judge_all(audit: Audit, judge_group: Judge, cases: Iterable[Case], take: Take) -> Sent:
     async with ResponseCache(audit.cache) as cache, audit.runner(cache) as runner:
         examiner = Examiner(audit, runner)
         places = asyncio.Semaphore(AT_ONCE)
@@ -105,35 +110,64 @@ async def _judge_all(audit: Audit, cases: Iterable[Case], take: Report) -> Sent:
         async with asyncio.TaskGroup() as tasks:
             while (group := await asking.next_group(groups)) is not None:
                 await places.acquire()
-                task = tasks.create_task(_judge_group(examiner.outcomes, group, take))
+                task = tasks.create_task(judge_group(examiner.outcomes, group, take))
                 task.add_done_callback(lambda _: places.release())
         return runner.counts
 
 
-async def _judge_group(
-    ask: Callable[[Sequence[Case]], Awaitable[dict[str, Outcome]]], group: Sequence[Case], take: Report
-) -> None:
+async def _judge_star(ask: Ask, group: Sequence[Case], take: Take) -> None:
     """Judge the mutants of one original: those of one attribute, then those whose changes are all right."""
-    original = next((case.text for case in group if case.role == "original"), None)
-    if original is None:
-        return
+    original = _original(group)
     alone: dict[Substitution, Word] = {}
     for role in STAR_ROLES:
         mutants = [case for case in group if case.role == role]
         told = {case.id: _of_parts(case, alone) for case in mutants}
-        read = [replace(c, text=marked(original, c.text)) for c in mutants if told[c.id] == RIGHT]
-        outcomes = await ask(read) if read else {}
+        words = await _read(ask, original, [case for case in mutants if told[case.id] == RIGHT])
         for case in mutants:
-            verdict = _word(outcomes[case.id]) if case.id in outcomes else told[case.id]
+            verdict = words.get(case.id, told[case.id])
             if len(case.substitutions) == 1:
                 alone[case.substitutions[0]] = verdict
             take(case, verdict)
 
 
+async def _judge_template(ask: Ask, group: Sequence[Case], take: Take) -> None:
+    """Judge the mutants of one template by two of them."""
+    mutants = [case for case in group if case.role == "variant"]
+    original = _original(group)
+    words = await _read(ask, original, _two(mutants, original))
+    for case in mutants:
+        take(case, _least(words.values()))
+
+
+def _two(mutants: Sequence[Case], original: str) -> Sequence[Case]:
+    """Return two mutants that differ from the original, of two classes if there are; chosen by their hash."""
+    by_class: dict[str, Case] = {}
+    for case in sorted(mutants, key=lambda case: sha256(case.text.encode()).digest()):
+        if case.text != original:
+            by_class.setdefault(str(case.traits["class"]), case)
+    return list(by_class.values())[:2]
+
+
+async def _read(ask: Ask, original: str, mutants: Sequence[Case]) -> Mapping[str, Word]:
+    """Return what the judge says of each mutant, by its identifier."""
+    if not mutants:
+        return {}
+    outcomes = await ask([replace(case, text=marked(original, case.text)) for case in mutants])
+    return {case: _word(outcome) for case, outcome in outcomes.items()}
+
+
+def _original(group: Sequence[Case]) -> str:
+    return next((case.text for case in group if case.role == "original"), "")
+
+
 def _of_parts(case: Case, alone: Mapping[Substitution, Word]) -> Word:
     """Return what follows for a mutant from each of its changes alone; right if it must be read itself."""
-    words = {alone.get(part, RIGHT) for part in case.substitutions}
-    return WRONG if WRONG in words else UNREAD if UNREAD in words else RIGHT
+    return _least(alone.get(part, RIGHT) for part in case.substitutions)
+
+
+def _least(words: Iterable[Word]) -> Word:
+    """Return wrong if one word is, else unread if one is, else right."""
+    return min(words, key=(WRONG, UNREAD, RIGHT).index, default=RIGHT)
 
 
 def _word(outcome: Outcome) -> Word:
@@ -171,3 +205,8 @@ def _kind(name: str, verdicts: Sequence[tuple[Case, Word]], seed: int) -> Kind:
         rate=average.mean,
         ci95=average.ci95,
     )
+
+
+Judge = Callable[[Ask, Sequence[Case], Take], Coroutine[Any, Any, None]]
+JUDGES: Mapping[str, Judge] = {"hinter": _judge_star, "biasfinder": _judge_template}
+"""How the mutants of one original are judged, by suite."""

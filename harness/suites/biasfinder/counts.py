@@ -221,7 +221,8 @@ def _mutants(tables: Tables, traits: Sequence[str]) -> pl.LazyFrame:
     columns = {
         name: pl.col("traits").str.json_path_match(f"$.{name}") for name in ("characteristic", *traits)
     }
-    cases = tables.scan("cases").filter(pl.col("role") == "variant").select("id", "group", **columns)
+    mutants = tables.scan("cases").filter(pl.col("role") == "variant", pl.col("valid"))
+    cases = mutants.select("id", "group", **columns)
     joined: pl.LazyFrame = cases.join(answers, left_on="id", right_on="case", how="left")
     return joined
 
