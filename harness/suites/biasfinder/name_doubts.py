@@ -82,7 +82,7 @@ def unmatched(reading: ParsedText, person: Entity) -> Iterator[Span]:
 
 
 def no_name(reading: ParsedText, name: Mention, mentions: int) -> Iterator[Span]:
-    """Yield the span of a name that is a work's title, an invocation, or only part of a longer name."""
+    """Yield the span of a name that is a title, an invocation, part of a longer name, or owns a thing."""
     span = name.start, name.end
     written = reading.text[slice(*span)]
     around = reading.text[max(0, name.start - 1) : name.end + 1]
@@ -97,6 +97,7 @@ def no_name(reading: ParsedText, name: Mention, mentions: int) -> Iterator[Span]
         or written.lower() in INVOKED
         or _of_work(reading, name)
         or _goes_on(reading, name)
+        or _owns(reading, name)
     ):
         yield span
 
@@ -134,3 +135,10 @@ def _goes_on(reading: ParsedText, name: Mention) -> bool:
     """Return whether another capitalised proper noun follows directly: *Danny* of *Danny Glover*."""
     after = reading.at(name.end + 1) if reading.text[name.end : name.end + 1] == " " else None
     return after is not None and reading.word(after).istitle() and reading.tokens[after].tag == "NNP"
+
+
+def _owns(reading: ParsedText, name: Mention) -> bool:
+    """Return whether a name owns what follows, with its apostrophe left out: *Dana Andrews best role*."""
+    after = reading.at(name.end + 1) if reading.text[name.end : name.end + 1] == " " else None
+    ends_in_s = reading.text[name.end - 1 : name.end] == "s"
+    return ends_in_s and after is not None and reading.tokens[after].tag[:2] in ("JJ", "NN")

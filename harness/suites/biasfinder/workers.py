@@ -36,13 +36,18 @@ MAKERS = frozenset(
     cinematographer""".split()  # noqa: SIM905
 )
 FILMS = frozenset("film films movie movies picture show series script".split())  # noqa: SIM905
+RELATIONS = frozenset({"boss", "chief", "supervisor"})
+ABILITIES = frozenset({"cook", "dancer", "driver", "judge", "player", "singer"})
 OTHER_WORDS = {
     "doctor": ("dr",),
     "surgeon": ("dr",),
     "officer": ("cop", "cops"),
     "driver": ("cabby", "cabbie"),
-    "teacher": ("teaching", "teaches"),
+    "teacher": ("student", "students", "pupil", "pupils"),
+    "cook": ("culinary",),
+    "farmer": ("crop", "crops"),
 }
+STEM = 4  # letters that tell a verb of the same work
 _JOINED = re.compile(r"[-/&’'\"“”«»‘]")
 
 
@@ -84,7 +89,7 @@ def _of_thing(reading: ParsedText, worker: Worker) -> bool:
     if token.dep not in ("attr", "acomp", "oprd"):
         return False
     quality = {reading.lower(child) for child in reading.children[worker.head]} & QUALITIES
-    if quality and reading.lower(worker.head) in ("driver", "cook", "judge"):
+    if quality and reading.lower(worker.head) in ABILITIES:
         return True  # he takes taxis, for he is a terrible driver
     subjects = [c for c in reading.children[token.head] if reading.tokens[c].dep in SUBJECTS]
     return any(_thing(reading, subject) for subject in subjects) and who_clause(reading, worker.head) is None
@@ -99,7 +104,7 @@ def _thing(reading: ParsedText, subject: int) -> bool:
 def _bare(reading: ParsedText, worker: Worker) -> bool:
     """Return whether a noun without a determiner names no person by the way: *caught off guard*."""
     token = reading.tokens[worker.head]
-    if any(reading.tokens[child].dep in DETERMINERS for child in reading.children[worker.head]):
+    if _determined(reading, worker.head):
         return False
     if worker.first and reading.tokens[worker.first - 1].tag in ("DT", "PRP$", "POS"):
         return False
@@ -113,13 +118,28 @@ def _bare(reading: ParsedText, worker: Worker) -> bool:
 
 
 def _type(reading: ParsedText, worker: Worker) -> bool:
-    """Return whether a noun means a kind of person: *an actual teacher*, *a bus with no driver*."""
+    """Return whether a noun means a kind of person, or a relation: *an actual teacher*, *his supervisor*."""
     children = {reading.lower(c) for c in reading.children[worker.head]}
-    if children & TYPES or general(reading, people(), worker.head):
-        return True
     token = reading.tokens[worker.head]
+    owned = any(reading.tokens[c].dep == "poss" for c in reading.children[worker.head])
+    if (
+        (children & TYPES)
+        or (owned and reading.lower(worker.head) in RELATIONS)
+        or _without(reading, worker.head)
+        or general(reading, people(), worker.head)
+    ):
+        return True
     would = any(reading.lower(c) == "would" for c in reading.children[token.head])
     return token.dep in SUBJECTS and would and bool(children & {"a", "an"})
+
+
+def _without(reading: ParsedText, head: int) -> bool:
+    """Return whether there is no such person: *without a lawyer*, *without so much as a lawyer*."""
+    for _ in range(3):
+        head = reading.tokens[head].head
+        if reading.lower(head) == "without":
+            return True
+    return False
 
 
 def _makes_it(reading: ParsedText, worker: Worker) -> bool:
@@ -127,6 +147,7 @@ def _makes_it(reading: ParsedText, worker: Worker) -> bool:
     if reading.lower(worker.head) not in MAKERS:
         return False
     introduced = any(reading.lower(c) in ("a", "an") for c in reading.children[worker.head])
+    introduced = introduced and reading.lower(reading.tokens[worker.head].head) != "as"
     return not introduced and any(reading.lower(i) in FILMS for i in range(len(reading.tokens)))
 
 
@@ -158,10 +179,17 @@ def _joined(reading: ParsedText, worker: Worker) -> bool:
 
 
 def _coordinated(reading: ParsedText, head: int) -> bool:
-    """Return whether the noun goes on with another for the same person: *a manager and agent*."""
+    """Return whether the noun goes on with another for the same person: *a writer, director and agent*."""
+    others = [c for c in reading.children[head] if c > head and reading.tokens[c].dep == "conj"]
+    if any(reading.tokens[c].tag == "NN" and not _determined(reading, c) for c in others):
+        return True
     if head + 2 >= len(reading.tokens) or reading.lower(head + 1) not in ("and", "or"):
         return False
     return reading.tokens[head + 2].tag == "NN"
+
+
+def _determined(reading: ParsedText, head: int) -> bool:
+    return any(reading.tokens[child].dep in DETERMINERS for child in reading.children[head])
 
 
 def _adjective_list(reading: ParsedText, worker: Worker) -> bool:
@@ -187,11 +215,24 @@ def _left(reading: ParsedText, worker: Worker, linked: Collection[int]) -> bool:
     noun = reading.lower(worker.head)
     forms = {noun, f"{noun}s", f"{noun[:-1]}ies", *OTHER_WORDS.get(noun, ())}
     below = set(reading.subtree(worker.head))
-    return any(
+    return _does_it(reading, worker.head) or any(
         reading.lower(index).rstrip(".") in forms
         and index not in linked
         and (index in below or not _another(reading, index, index > worker.head))
         for index in range(len(reading.tokens))
+    )
+
+
+def _does_it(reading: ParsedText, head: int) -> bool:
+    """Return whether a verb near by tells of the work: *the coach … coaches the boys*."""
+    noun = reading.lower(head)
+    stem = noun[:-2] if noun.endswith(("er", "or")) else noun
+    if len(stem) < STEM:
+        return False
+    sentence = reading.tokens[head].sentence
+    return any(
+        token.tag[:2] == "VB" and abs(token.sentence - sentence) <= 1 and reading.lower(i).startswith(stem)
+        for i, token in enumerate(reading.tokens)
     )
 
 

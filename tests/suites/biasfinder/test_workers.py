@@ -30,6 +30,13 @@ def mined(text: str) -> str:
         ("He was an architect's architect.", "word-left"),
         ("There is a barber here, and there are other barbers.", "word-left"),
         ("She was a nurse, tired of being a nurse.", "word-left"),
+        ("The coach smiled. He coaches the boys to victory.", "word-left"),
+        ("The teacher is bored, as are the students.", "word-left"),
+        ("He reported it to his supervisor, who suspended him.", "not-a-person"),
+        ("They sent him away without so much as a lawyer.", "not-a-person"),
+        ("She is a surprisingly good singer.", "not-a-person"),
+        ("She was known as a barber, banker and owner of a shop.", "joined"),
+        ("He has a long list of films as a filmmaker.", "maker"),
         ("We met the scientist Dr. Simon Bar.", "other-title"),
     ],
 )
