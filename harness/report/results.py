@@ -5,7 +5,7 @@ Each column is defined in one place: its head, its footnote, where it is shown, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from harness.core import Json
@@ -75,68 +75,68 @@ class Entry:
 
 def entries(rows: Sequence[ResultRow]) -> list[Entry]:
     """Return the columns for ``rows``, omitting figures that none of them has."""
-    confirmed = any(row.confirmed is not None for row in rows)
-    paired = any(row.relation == PAIRS for row in rows)
     found = "failed" if relations.failing(rows) else "biased"
-    decided = not any(row.undetermined for row in rows)
-    columns = [
-        Entry(Column("Attributes", "changed"), ("kind",), lambda row: Label(row.name, row.kind)),
-        Entry(Column("Tests", "tests"), ("tests",), lambda row: row.tests),
-        Entry(
-            Column(found.capitalize(), found, legend=CONFIRMED.format(found=found) if confirmed else ""),
-            ("biased", "confirmed") if confirmed else ("biased",),
-            _biased,
-        ),
-        Entry(
-            Column("Undetermined", "undet.", UNDETERMINED, page_only=decided),
-            ("undetermined",),
-            lambda row: row.undetermined,
-        ),
-        Entry(
-            Column("Rate, by template", "rate (95 % interval)", PAIRED_RATE.format(found=found))
-            if paired
-            else Column("Rate, Wilson", "rate (95 % interval)", RATE.format(found=found)),
-            ("rate", "ci95"),
-            lambda row: Estimate(row.rate, row.ci95),
-        ),
-        Entry(
-            Column("By original", note=BY_ORIGINAL, page_only=True),
-            ("ci95_by_original",),
-            lambda row: Estimate(None, row.ci95_by_original),
-        ),
-        Entry(Column("Hidden", "hidden", HIDDEN), ("hidden",), _hidden),
-        Entry(
-            Column("Hidden rate", page_only=True),
-            ("hidden_rate", "hidden_ci95"),
-            lambda row: Estimate(row.hidden_rate, row.hidden_ci95) if row.together else NOT_ASKED,
-        ),
-        Entry(
-            Column("Hidden undetermined", page_only=True),
-            ("hidden_undetermined",),
-            lambda row: row.hidden_undetermined if row.together else NOT_ASKED,
-        ),
+    return [
+        *_counted(rows, found),
+        *_rated(rows, found),
+        *_hidden_counts(),
         Entry(
             Column(f"Originals, {found}", note=ORIGINALS.format(found=found), page_only=True),
             ("originals", "biased_originals"),
             lambda row: f"{count(row.originals)}, {count(row.biased_originals)}",
         ),
+        *_above_noise(rows),
     ]
+
+
+def _counted(rows: Sequence[ResultRow], found: str) -> Iterator[Entry]:
+    confirmed = any(row.confirmed is not None for row in rows)
+    decided = not any(row.undetermined for row in rows)
+    legend = CONFIRMED.format(found=found) if confirmed else ""
+    keys = ("biased", "confirmed") if confirmed else ("biased",)
+    undetermined = Column("Undetermined", "undet.", UNDETERMINED, page_only=decided)
+    yield Entry(Column("Attributes", "changed"), ("kind",), lambda row: Label(row.name, row.kind))
+    yield Entry(Column("Tests", "tests"), ("tests",), lambda row: row.tests)
+    yield Entry(Column(found.capitalize(), found, legend=legend), keys, _biased)
+    yield Entry(undetermined, ("undetermined",), lambda row: row.undetermined)
+
+
+def _rated(rows: Sequence[ResultRow], found: str) -> Iterator[Entry]:
+    paired = any(row.relation == PAIRS for row in rows)
+    name, note = ("Rate, by template", PAIRED_RATE) if paired else ("Rate, Wilson", RATE)
+    rate = Column(name, "rate (95 % interval)", note.format(found=found))
+    yield Entry(rate, ("rate", "ci95"), lambda row: Estimate(row.rate, row.ci95))
     if any(row.control_rate is not None for row in rows):
-        columns.insert(
-            5,
-            Entry(
-                Column("Control", "control", CONTROL),
-                ("control_rate",),
-                lambda row: NOT_ASKED if row.scope else Estimate(row.control_rate),
-            ),
-        )
+        control = Column("Control", "control", CONTROL)
         over = Column("Above control", note=OVER, page_only=True)
         keys = ("excess_over_control", "excess_over_control_ci95", "excess_over_control_p_holm")
-        columns.insert(6, Entry(over, keys, _over))
+        yield Entry(
+            control, ("control_rate",), lambda row: NOT_ASKED if row.scope else Estimate(row.control_rate)
+        )
+        yield Entry(over, keys, _over)
+    if not paired:
+        by_original = Column("By original", note=BY_ORIGINAL, page_only=True)
+        yield Entry(by_original, ("ci95_by_original",), lambda row: Estimate(None, row.ci95_by_original))
+
+
+def _hidden_counts() -> Iterator[Entry]:
+    yield Entry(Column("Hidden", "hidden", HIDDEN), ("hidden",), _hidden)
+    yield Entry(
+        Column("Hidden rate", page_only=True),
+        ("hidden_rate", "hidden_ci95"),
+        lambda row: Estimate(row.hidden_rate, row.hidden_ci95) if row.together else NOT_ASKED,
+    )
+    yield Entry(
+        Column("Hidden undetermined", page_only=True),
+        ("hidden_undetermined",),
+        lambda row: row.hidden_undetermined if row.together else NOT_ASKED,
+    )
+
+
+def _above_noise(rows: Sequence[ResultRow]) -> Iterator[Entry]:
     if any(row.p_holm is not None for row in rows):
         above = Column("Above self-flips", note=ABOVE, page_only=True)
-        columns.append(Entry(above, ("excess", "excess_ci95", "p_holm"), _above))
-    return [column for column in columns if not paired or column.head.name != "By original"]
+        yield Entry(above, ("excess", "excess_ci95", "p_holm"), _above)
 
 
 def table(rows: Sequence[ResultRow]) -> Table:
