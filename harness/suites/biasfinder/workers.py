@@ -32,7 +32,7 @@ BROADCASTS = frozenset("tv television serie series show network episode season".
 OTHERS = frozenset({"another", "other"})
 TYPES = frozenset("actual real true typical other".split())  # noqa: SIM905
 MAKERS = frozenset(
-    """filmmaker writer screenwriter scriptwriter director producer editor composer
+    """filmmaker designer writer screenwriter scriptwriter director producer editor composer
     cinematographer""".split()  # noqa: SIM905
 )
 FILMS = frozenset("film films movie movies picture show series script".split())  # noqa: SIM905

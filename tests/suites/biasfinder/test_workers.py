@@ -37,6 +37,10 @@ def mined(text: str) -> str:
         ("She is a surprisingly good singer.", "not-a-person"),
         ("She was known as a barber, banker and owner of a shop.", "joined"),
         ("He has a long list of films as a filmmaker.", "maker"),
+        ("He shows his driver's license.", "not-a-person"),
+        ("Everybody has problems with letting their guard down.", "not-a-person"),
+        ("It is about a hypochondriac going to the doctor.", "not-a-person"),
+        ("The film owes much to its designer Anna.", "maker"),
         ("We met the scientist Dr. Simon Bar.", "other-title"),
     ],
 )
