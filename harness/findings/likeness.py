@@ -12,16 +12,12 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from harness.core import Case, Tables
 from harness.findings.build import grouped
 from harness.findings.estimation import chances, intervals, within
 from harness.findings.excess import Matched, contributions
 from harness.findings.records import Likeness
-
-if TYPE_CHECKING:
-    pass
 
 PRONOUNS = frozenset(
     [

@@ -81,6 +81,10 @@ class ParsedText:
             index = self.tokens[index].head
             yield index
 
+    def owned(self, index: int) -> bool:
+        """Return whether the noun at ``index`` is somebody's: *his girl*, *Lulu's mother*."""
+        return any(self.tokens[child].dep == "poss" for child in self.children[index])
+
     def subtree(self, index: int) -> Iterator[int]:
         """Yield ``index`` and all tokens below it, in no particular order."""
         waiting = [index]

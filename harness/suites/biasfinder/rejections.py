@@ -70,8 +70,8 @@ def _characters(reading: ParsedText, person: Entity) -> Iterator[Span]:
     pronouns = {m.head for m in person.mentions if m.kind == "pronoun"}
     for before, after in pairwise(heads):
         for index in range(before + 1, after if after in pronouns else before):
-            possessed = any(reading.tokens[child].dep == "poss" for child in reading.children[index])
-            if (reading.lower(index) in CHARACTERS and not possessed) or _one_of_many(reading, index):
+            somebody = reading.lower(index) in CHARACTERS and not reading.owned(index)
+            if somebody or _one_of_many(reading, index):
                 yield reading.tokens[index].start, reading.tokens[index].end
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Sequence
+from itertools import islice
 
 from harness.core import Span
 from harness.language.antecedents import SUBJECTS
@@ -121,10 +122,9 @@ def _type(reading: ParsedText, worker: Worker) -> bool:
     """Return whether a noun means a kind of person, or a relation: *an actual teacher*, *his supervisor*."""
     children = {reading.lower(c) for c in reading.children[worker.head]}
     token = reading.tokens[worker.head]
-    owned = any(reading.tokens[c].dep == "poss" for c in reading.children[worker.head])
     if (
         (children & TYPES)
-        or (owned and reading.lower(worker.head) in RELATIONS)
+        or (reading.lower(worker.head) in RELATIONS and reading.owned(worker.head))
         or _without(reading, worker.head)
         or general(reading, people(), worker.head)
     ):
@@ -135,20 +135,16 @@ def _type(reading: ParsedText, worker: Worker) -> bool:
 
 def _without(reading: ParsedText, head: int) -> bool:
     """Return whether there is no such person: *without a lawyer*, *without so much as a lawyer*."""
-    for _ in range(3):
-        head = reading.tokens[head].head
-        if reading.lower(head) == "without":
-            return True
-    return False
+    return any(reading.lower(index) == "without" for index in islice(reading.ancestors(head), 3))
 
 
 def _makes_it(reading: ParsedText, worker: Worker) -> bool:
     """Return whether a noun may be for who made the work reviewed: *the writer* in a text about a film."""
     if reading.lower(worker.head) not in MAKERS:
         return False
+    credited = reading.lower(reading.tokens[worker.head].head) == "as"
     introduced = any(reading.lower(c) in ("a", "an") for c in reading.children[worker.head])
-    introduced = introduced and reading.lower(reading.tokens[worker.head].head) != "as"
-    return not introduced and any(reading.lower(i) in FILMS for i in range(len(reading.tokens)))
+    return (credited or not introduced) and any(reading.lower(i) in FILMS for i in range(len(reading.tokens)))
 
 
 def _in_title(reading: ParsedText, worker: Worker) -> bool:

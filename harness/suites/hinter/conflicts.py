@@ -10,7 +10,6 @@ from harness.language.person_names import NAME_TAGS
 from harness.language.persons import Gender, Mention, vocabulary
 from harness.language.surface import paradigm
 from harness.suites.hinter.clarity import PLAIN
-from harness.suites.hinter.noun_phrase import owned
 from harness.suites.hinter.people_text import PeopleText
 from harness.suites.hinter.persons import Person
 from harness.suites.hinter.places import Place
@@ -73,7 +72,7 @@ def _indefinite(text: PeopleText, index: int) -> bool:
 def _apart(text: PeopleText, index: int, other: int) -> bool:
     """Return whether two nouns are for a spouse or parent and for a child: *his wife and daughter*."""
     parted = len({text.reading.lower(i) in OFFSPRING for i in (index, other)}) > 1
-    return parted and any(owned(text.reading, i) for i in (index, other))
+    return parted and any(text.reading.owned(i) for i in (index, other))
 
 
 def left_behind(text: PeopleText, edits: Mapping[Span, str], gender: Gender) -> bool:
@@ -133,7 +132,7 @@ def _told_of(text: PeopleText, index: int) -> bool:
 
 def _relative_of(text: PeopleText, mention: Mention) -> bool:
     """Return whether a mention is a noun for somebody's relative: *Lulu's mother*."""
-    noun = mention.kind == "nominal" and owned(text.reading, mention.head)
+    noun = mention.kind == "nominal" and text.reading.owned(mention.head)
     return noun and text.reading.lower(mention.head) in RELATIVES
 
 

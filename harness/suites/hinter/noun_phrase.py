@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.language.parsed_text import ParsedText
 from harness.suites.hinter.people_text import PeopleText
 from harness.suites.hinter.places import Place
 
@@ -17,11 +16,6 @@ RANKS = frozenset(
 WHOLE = frozenset("man men woman women person people guy guys gal gals".split())  # noqa: SIM905
 CONDITIONS = frozenset({"if", "unless", "when"})
 MANY = frozenset({"many", "most"})
-
-
-def owned(reading: ParsedText, head: int) -> bool:
-    """Return whether the noun at token ``head`` is somebody's: *his girl*, *Lulu's mother*."""
-    return any(reading.tokens[c].dep == "poss" for c in reading.children[head])
 
 
 def incomplete(text: PeopleText, place: Place) -> bool:
@@ -68,7 +62,7 @@ def completed(text: PeopleText, place: Place) -> bool:
     reading, head = text.reading, place.head
     if head is None or reading.lower(head) not in WHOLE:
         return False
-    return followed_by_of(text, place) or owned(reading, head)
+    return followed_by_of(text, place) or reading.owned(head)
 
 
 def followed_by_of(text: PeopleText, place: Place) -> bool:
@@ -133,4 +127,4 @@ def of_writer(text: PeopleText, place: Place) -> bool:
 def beloved(text: PeopleText, place: Place) -> bool:
     """Return whether *his girl*, a sweetheart, would become *his boy*, a son."""
     reading, head = text.reading, place.head
-    return head is not None and reading.lower(head) in ("girl", "boy") and owned(reading, head)
+    return head is not None and reading.lower(head) in ("girl", "boy") and reading.owned(head)
