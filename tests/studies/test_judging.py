@@ -160,6 +160,19 @@ def test_two_mutants_are_read_for_a_template(tmp_path: Path) -> None:
     assert sum(row["mutants"] for row in summary["biasfinder"]["made"]) == len(variants) - len(named)
 
 
+def test_templates_without_an_original_are_not_judged(tmp_path: Path) -> None:
+    (tmp_path / "templates.txt").write_text("<name> saves the film with <pro-pp> wit.\n", encoding="utf-8")
+    (tmp_path / "doubter.py").write_text(DOUBTER, encoding="utf-8")
+    options = ["--suite", "biasfinder", "--templates", "templates.txt", "--model", "local:vader"]
+    made = called(tmp_path, "generate", *options, "--out", "run")
+    assert made.returncode == 0, made.stderr
+    done = called(tmp_path, "judge", "run", "--model", "python:doubter:reads", "--json")
+    assert done.returncode == 0, done.stderr
+    judged = json.loads(done.stdout)
+    assert (judged["requests"]["sent"], judged["kinds"]) == (0, [])
+    assert all(case.valid for case in RunFolder(tmp_path / "run").read_cases())
+
+
 def test_a_run_of_another_suite_has_no_mutants_to_judge(work: Path) -> None:
     made = called(
         work, "generate", "--suite", "eec", "--task", "valence", "--model", "local:vader", "--out", "eec"

@@ -109,15 +109,17 @@ async def _judge_all(audit: Audit, judge_group: Judge, cases: Iterable[Case], ta
         groups = asking.groups(cases)
         async with asyncio.TaskGroup() as tasks:
             while (group := await asking.next_group(groups)) is not None:
+                original = next((case.text for case in group if case.role == "original"), None)
+                if original is None:
+                    continue  # a template of the user's own: there is nothing to compare its mutants with
                 await places.acquire()
-                task = tasks.create_task(judge_group(examiner.outcomes, group, take))
+                task = tasks.create_task(judge_group(examiner.outcomes, original, group, take))
                 task.add_done_callback(lambda _: places.release())
         return runner.counts
 
 
-async def _judge_star(ask: Ask, group: Sequence[Case], take: Take) -> None:
+async def _judge_star(ask: Ask, original: str, group: Sequence[Case], take: Take) -> None:
     """Judge the mutants of one original: those of one attribute, then those whose changes are all right."""
-    original = _original(group)
     alone: dict[Substitution, Word] = {}
     for role in STAR_ROLES:
         mutants = [case for case in group if case.role == role]
@@ -130,17 +132,16 @@ async def _judge_star(ask: Ask, group: Sequence[Case], take: Take) -> None:
             take(case, verdict)
 
 
-async def _judge_template(ask: Ask, group: Sequence[Case], take: Take) -> None:
+async def _judge_template(ask: Ask, original: str, group: Sequence[Case], take: Take) -> None:
     """Judge the mutants of one template by two of them."""
     mutants = [case for case in group if case.role == "variant"]
-    original = _original(group)
     words = await _read(ask, original, _two(mutants, original))
     for case in mutants:
         take(case, _least(words.values()))
 
 
 def _two(mutants: Sequence[Case], original: str) -> Sequence[Case]:
-    """Return two mutants that differ from the original, of two classes if there are; chosen by their hash."""
+    """Return a mutant of each of up to two classes, by their hash; all differ from the original."""
     by_class: dict[str, Case] = {}
     for case in sorted(mutants, key=lambda case: sha256(case.text.encode()).digest()):
         if case.text != original:
@@ -154,10 +155,6 @@ async def _read(ask: Ask, original: str, mutants: Sequence[Case]) -> Mapping[str
         return {}
     outcomes = await ask([replace(case, text=marked(original, case.text)) for case in mutants])
     return {case: _word(outcome) for case, outcome in outcomes.items()}
-
-
-def _original(group: Sequence[Case]) -> str:
-    return next((case.text for case in group if case.role == "original"), "")
 
 
 def _of_parts(case: Case, alone: Mapping[Substitution, Word]) -> Word:
@@ -207,6 +204,6 @@ def _kind(name: str, verdicts: Sequence[tuple[Case, Word]], seed: int) -> Kind:
     )
 
 
-Judge = Callable[[Ask, Sequence[Case], Take], Coroutine[Any, Any, None]]
+Judge = Callable[[Ask, str, Sequence[Case], Take], Coroutine[Any, Any, None]]
 JUDGES: Mapping[str, Judge] = {"hinter": _judge_star, "biasfinder": _judge_template}
 """How the mutants of one original are judged, by suite."""
