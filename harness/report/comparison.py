@@ -100,7 +100,7 @@ def _models(runs: Sequence[Run]) -> Section:
         rows.append(
             [
                 name,
-                summary.model,
+                _placed(summary.model),
                 summary.task,
                 summary.suite,
                 summary.answers.read,
@@ -113,6 +113,13 @@ def _models(runs: Sequence[Run]) -> Section:
     columns += ["self-flips"] if measured else []
     note = "Self-flips: how often a text gets a different answer when asked again; an en dash: not measured."
     return Section("The runs", table=Table(columns, rows), notes=[note] if measured else [])
+
+
+def _placed(model: str) -> Worded:
+    """Return the name of a model; briefly, of one in a folder, the last part of the path."""
+    system, colon, path = model.rpartition(":")
+    folders, _, name = path.rstrip("/").rpartition("/")
+    return Worded(model, f"{system}{colon}…/{name}" if "/" in folders else model)
 
 
 def _one_suite(runs: Sequence[Run] | Sequence[Suited]) -> bool:
