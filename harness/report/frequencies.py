@@ -24,7 +24,7 @@ def sections(rows: Sequence[Frequency]) -> list[Section]:
         return []
     several = len(rows) > 1
     columns: list[str | Column] = ["second − first" if several else "compared", "tests", "biased"]
-    columns += ["difference", "p", "beyond controls", Column("p, beyond", "p")]
+    columns += ["difference", "p", "beyond controls", Column("p, beyond controls", page_only=True)]
     cells: list[list[Cell]] = [
         [
             f"{row.second} − {row.first}",
