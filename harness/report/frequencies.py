@@ -52,15 +52,20 @@ def headline(rows: Sequence[Frequency]) -> Iterator[str]:
         return
     certain = [row for row in rows if _sure(row.p_holm)]
     widest = max(certain or rows, key=lambda row: abs(row.difference))
-    if len(rows) > 1:
+    if len(rows) == 1:
+        yield _told(widest)
+    elif certain:
         differ = "differs" if len(certain) == 1 else "differ"
-        number = str(len(certain)) if certain else "None"
+        most = ", most" if len(certain) > 1 else ""
         yield (
-            f"{number} of {counted(len(rows), 'pair')} of runs {differ} in how many of the same tests they"
-            f" are biased on{', most' if len(certain) > 1 else ''}: {_told(widest)}"
+            f"{len(certain)} of {counted(len(rows), 'pair')} of runs {differ} in how many of the same tests"
+            f" they are biased on{most}: {_told(widest)}"
         )
     else:
-        yield _told(widest)
+        yield (
+            f"No two of these runs are shown to be biased on different numbers of the same tests: at most,"
+            f" {_signed(widest, widest.difference, widest.ci95)}."
+        )
     if certain:
         yield _beyond(widest)
 

@@ -265,7 +265,7 @@ def max_of(rows: Sequence[Sequence[float]]) -> list[float]:
     return [max(values) for values in zip(*rows, strict=True)]
 
 
-LEGAL = {
+LEGAL: Mapping[str, Mapping[str, Labels]] = {
     "ledgar": {
         "The laws of Ohio govern, and a young man cannot waive them.": ("Governing Laws",),
         "The Executive, a blind man, shall receive a base salary paid monthly.": ("Base Salary",),
