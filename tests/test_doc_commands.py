@@ -48,6 +48,7 @@ NOT_HERE: Mapping[str, str] = {
     r"hinter run .*vllm(:|\.toml).*": "needs vLLM: tests/models/test_vllm.py",
     r"hinter coverage .*": "needs a classifier and an extra: tests/studies/test_coverage.py",
     r"hinter run .*transformers:.*": "needs weights and an extra: tests/models/test_transformers.py",
+    r"hinter compare runs/first .*": "needs two classifiers: tests/studies/test_encoders.py",
     r"hinter run .*--dataset .*": "reads the hub: tests/documents/test_documents.py",
     r"hinter .*--workers 8": "starts eight processes: tests/audit/test_generation.py",
     r"hinter generate .*--engine ray.*": "needs Ray: tests/audit/test_generation.py",

@@ -92,7 +92,7 @@ class Strata:
         """Return the strata of a run."""
         import polars as pl
 
-        cases = tables.scan("cases").filter("valid").select("id", **_edits())
+        cases = tables.scan("cases").filter("valid").select("id", **edits())
         return cls(
             _judged(tables.scan("verdicts").filter(pl.col("relation") != SCORES), cases),
             _judged(tables.scan("controls"), cases),
@@ -125,7 +125,7 @@ def _joined(tests: pl.DataFrame, controls: pl.DataFrame, figure: str, level: str
     return sides[0].join(sides[1], on=["document", level]).sort("document", level)
 
 
-def _edits() -> dict[str, pl.Expr]:
+def edits() -> dict[str, pl.Expr]:
     """Return the columns ``order``, the number of changes, and ``edits``, marked for inserted words."""
     import polars as pl
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from harness.blocks import Block, Interval
 from harness.core import Json, JsonObject
-from harness.findings import gaps
+from harness.findings import frequency, gaps
 from harness.numerals import count, estimate, interval, percent
-from harness.report import case_by_case, standings, treatment
+from harness.report import case_by_case, frequencies, standings, treatment
 from harness.report.finding import sure
 from harness.report.pairing import Paired, Run, Suited, of_suite, paired
 from harness.report.summary import Plain, ResultRow
@@ -26,6 +26,7 @@ class Comparison(Plain):
     headline: str
     shared: tuple[gaps.Shared, ...] = ()
     contrasts: tuple[gaps.Gap, ...] = ()
+    frequencies: tuple[frequency.Frequency, ...] = ()
 
     def to_json(self) -> dict[str, Json]:
         """Return the JSON values."""
@@ -36,7 +37,9 @@ class Comparison(Plain):
 def compare(runs: Sequence[Run]) -> Comparison:
     """Compare ``runs`` side by side."""
     pairs = paired(runs)
-    shared, differences = gaps.find([side for run in runs if (side := _of(run)) is not None])
+    sides = [side for run in runs if (side := _of(run)) is not None]
+    shared, differences = gaps.find(sides)
+    often = frequency.find(sides)
     suites = [of_suite(run) for run in runs]
     sections = [
         _models(runs),
@@ -54,8 +57,9 @@ def compare(runs: Sequence[Run]) -> Comparison:
             "paired": pairs,
             "shared": shared,
             "contrasts": differences,
-            "headline": _headline(runs, shared, differences, pairs),
-            "sections": [*sections, *case_by_case.sections(pairs)],
+            "frequencies": often,
+            "headline": " ".join([_headline(runs, shared, differences, pairs), *frequencies.headline(often)]),
+            "sections": [*sections, *frequencies.sections(often), *case_by_case.sections(pairs)],
         }
     )
 
@@ -96,7 +100,7 @@ def _models(runs: Sequence[Run]) -> Section:
         rows.append(
             [
                 name,
-                summary.model,
+                _placed(summary.model),
                 summary.task,
                 summary.suite,
                 summary.answers.read,
@@ -109,6 +113,13 @@ def _models(runs: Sequence[Run]) -> Section:
     columns += ["self-flips"] if measured else []
     note = "Self-flips: how often a text gets a different answer when asked again; an en dash: not measured."
     return Section("The runs", table=Table(columns, rows), notes=[note] if measured else [])
+
+
+def _placed(model: str) -> Worded:
+    """Return the name of a model; briefly, of one in a folder, the last part of the path."""
+    system, colon, path = model.rpartition(":")
+    folders, _, name = path.rstrip("/").rpartition("/")
+    return Worded(model, f"{system}{colon}…/{name}" if "/" in folders else model)
 
 
 def _one_suite(runs: Sequence[Run] | Sequence[Suited]) -> bool:

@@ -13,7 +13,7 @@ from harness.blocks import Block
 from harness.core import JsonObject
 from harness.errors import RunError
 from harness.language.differences import Piece, changes, excerpt
-from harness.numerals import percent
+from harness.numerals import counted, percent
 
 NAME = "explanations.json"
 SCHEMA = 1
@@ -162,9 +162,10 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The contributions of one text's words: the largest bars in text order, and the words kept as one line.
+    """The contributions of one text's words: bars in text order, and the words kept as one line.
 
-    ``decide`` tells whether any word is kept.
+    There is a bar for the words that differ, then those kept, then the largest; ``more`` counts the words
+    without one. ``decide`` tells whether any word is kept.
     """
 
     title: str
@@ -233,6 +234,8 @@ def lines(flip: Flip) -> Iterator[str]:
             line = ("#" if bar.value >= 0 else "-") * round(abs(bar.share) / 5)
             marks = ("*" if bar.changed else " ") + ("+" if bar.sufficient else " ")
             yield f"    {marks} {bar.word:<20.20} {bar.value:+8.3f} {line}".rstrip()
+        if text.more:
+            yield f"       without {counted(text.more, 'further word')}"
 
 
 def _parts(shrunk: Shrunk) -> Iterator[tuple[str, str, Sequence[Piece]]]:
@@ -250,8 +253,13 @@ def _share(shrunk: Shrunk) -> str:
 def _words(text: Text, flip: Flip) -> Words:
     words = text.words
     units = set(text.kept.units) if text.kept else set()
-    largest = sorted(range(len(words)), key=lambda unit: -abs(words[unit].contribution))
-    charted = sorted(unit for unit in largest[:BARS] if words[unit].contribution or unit in units)
+    first = sorted(
+        range(len(words)),
+        key=lambda unit: (not words[unit].changed, unit not in units, -abs(words[unit].contribution)),
+    )
+    charted = sorted(
+        unit for unit in first[:BARS] if words[unit].changed or unit in units or words[unit].contribution
+    )
     end = max((abs(words[unit].contribution) for unit in charted), default=0.0) or 1.0
     bars = [
         Bar(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from harness.blocks import Block, Interval
 from harness.core import KEY_SEPARATOR, Tables
 from harness.findings.excess import SCORES
+from harness.findings.frequency import decided
 from harness.findings.gaps import common
 from harness.findings.outcomes import Outcomes
 from harness.report.rates import intervals
@@ -133,20 +134,6 @@ def _joined(first: Run, second: Run) -> Iterator[Paired]:
             p_holm=p,
             p_by_original_holm=flipped,
         )
-
-
-def decided(verdicts: pl.LazyFrame) -> pl.LazyFrame:
-    """Return the tests that are biased or benign; a difference of scores is neither."""
-    import polars as pl
-
-    status = pl.col("status")
-    return verdicts.filter((pl.col("relation") != SCORES) & status.is_in(["biased", "benign"])).select(
-        "case",
-        "document",
-        pl.col("other").fill_null(""),
-        key=pl.col("attributes").list.join(KEY_SEPARATOR),
-        biased=status == "biased",
-    )
 
 
 def of_suite(run: Run) -> Suited:

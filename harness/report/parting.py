@@ -11,10 +11,11 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from harness.core import Tables
+from harness.findings.frequency import decided
 from harness.report import flips, packing, relations
 from harness.report import listing as lists
 from harness.report.listing import CHARACTERS, MOST, Answer, Listing, Row, Shown, Told
-from harness.report.pairing import Run, decided
+from harness.report.pairing import Run
 
 if TYPE_CHECKING:
     import polars as pl

@@ -83,7 +83,12 @@ def test_two_models_on_the_same_cases(audit: Callable[..., None], work: Path) ->
     (row,) = found["paired"]
     assert (row["first"], row["second"], row["only_first"]) == ("even", "odd", 0)
     assert row["only_second"] == row["cases"] - row["neither"] >= 8
-    assert found["headline"].endswith("odd is biased on more cases than even of gender.")
+    assert "odd is biased on more cases than even of gender." in found["headline"]
+    (whole,) = found["frequencies"]
+    assert (whole["tests"], whole["biased_first"]) == (row["cases"], 0)
+    assert whole["difference"] == whole["biased_second"] / whole["tests"]
+    assert whole["ci95"][0] < whole["difference"] <= whole["ci95"][1]
+    assert f"odd is biased on {whole['difference']:.1%}".replace("%", " %") in found["headline"]
     page = (work / "both" / "compare.html").read_text(encoding="utf-8")
     assert "Case by case" in page
     assert "McNemar" in page

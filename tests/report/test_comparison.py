@@ -10,8 +10,9 @@ import pytest
 from scipy.stats import binomtest
 
 from harness.columns import schema
-from harness.report import case_by_case, comparison, comparison_page, pairing
+from harness.report import case_by_case, comparison, comparison_page, pairing, terminal
 from harness.report.pairing import Run
+from harness.sections import Worded
 from tests.report.builders import ZERO_ANSWERS, row, summary_of
 
 G, M = "gender", "mood"
@@ -127,6 +128,28 @@ def test_the_page_escapes_names() -> None:
     page = comparison_page.render(found)
     assert "&lt;b&gt;x&lt;/b&gt;" in page
     assert "<b>x</b>" not in page
+
+
+def test_the_folder_of_a_model_leaves_room_for_its_accuracy(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    right = {"originals": 10, "correct": 7, "rate": 0.7, "ci95": (0.397, 0.892)}
+    summary = summary_of(model="transformers:/home/somebody/models/sst2-minilm", accuracy=right)
+    runs = [Run(name, summary, run_of([]).verdicts) for name in ("first", "second")]
+    compared = comparison.compare(runs)
+    terminal.show_sections(compared.headline, compared.sections[:1])
+    printed = capsys.readouterr().out
+    assert "transformers:…/sst2-minilm" in printed
+    assert "70.0 %" in printed
+
+
+@pytest.mark.parametrize("name", ["gpt-4.1-mini", "openai/gpt-4.1-mini", "local:smollm2", "transformers:a/b"])
+def test_the_name_of_a_model_that_is_no_path_is_whole(name: str) -> None:
+    runs = [Run(run, summary_of(model=name), run_of([]).verdicts) for run in ("first", "second")]
+    table = comparison.compare(runs).sections[0].table
+    assert table is not None
+    assert table.rows[0][1] == Worded(name, name)
 
 
 def test_seeds_expansions_and_handwritten_tests_stand_side_by_side() -> None:
