@@ -3,11 +3,12 @@
     python benchmarks/excess.py RUN [RUN …] [--budgets 0.1,0.25] [--worlds 10] [--repetitions 30]
         [--systems own,brittle,against]
 
-Each RUN is the folder of a complete ``hinter run`` with control mutants. Its *own* answers are one system; the
-others are planted: *brittle* flips one answer of ten by a hash of the text, and any excess that is shown of it
-is false; *against* answers differently about women in three texts of ten, and flips 2 % besides. A world is one seed of a planted system, whose figures over all cases are the truth; each is asked so
-many times in other orders. An excess is *shown* where the interval that holds for all sets together is above
-zero. Beside ours stand the uniform samples of ``benchmarks/estimates.py``.
+Each RUN is the folder of a complete ``hinter run`` with control mutants. Its *own* answers are one system;
+the others are planted: *brittle* flips one answer of ten by a hash of the text, and any excess that is shown
+of it is false; *against* answers differently about women in three texts of ten, and flips 2 % besides. A
+world is one seed of a planted system, whose figures over all cases are the truth; each is asked so many times
+in other orders. An excess is *shown* where the interval that holds for all sets together is above zero.
+Beside ours stand the uniform samples of ``benchmarks/estimates.py``.
 """
 
 from __future__ import annotations
