@@ -41,6 +41,13 @@ RARE = 1e-6
 """The least variance of a flip in the mean weight of one, however sure the belief."""
 
 
+SURELY = 1.645
+"""The standard errors below a correlation at which its lower limit is."""
+
+FISHER = 3
+"""The pairs of numbers without which a transformed correlation has no standard error."""
+
+
 @dataclass(frozen=True, slots=True)
 class Stage:
     """The mutants drawn in a stage, with their probabilities and what the belief had missed of them.
@@ -127,15 +134,20 @@ class _Rate:
     columns: dict[int, float]
 
     @classmethod
-    def of(cls, sample: Sample, factors: Floats) -> _Rate | None:
-        """Return the share of flips in the decided cases, each of which counts by its factor."""
+    def of(cls, sample: Sample, factors: Floats, *, unseen: bool = False) -> _Rate | None:
+        """Return the share of flips in the decided cases, each of which counts by its factor.
+
+        ``unseen``: one flip more may be in a document that was not drawn.
+        """
         decided = _sum(sample, factors, DECIDED)
         if decided <= TINY:
             return None
         each = factors / decided
         value = min(max(_sum(sample, each, FLIPPED), 0.0), 1.0)
         columns = {FLIPPED: 1.0, DECIDED: -value}
-        return cls(replace(_part(sample, each, columns), value=value), each, columns)
+        part = _part(sample, each, columns)
+        jump = max(part.jump, _elsewhere(sample, each)) if unseen else part.jump
+        return cls(replace(part, value=value, jump=jump), each, columns)
 
     def estimate(self, confidence: float) -> Estimate:
         """Return the share with its interval."""
@@ -169,7 +181,7 @@ def excess(sample: Sample, tests: Floats, controls: Floats, confidence: float = 
     nothing is known of either. Of fewer than two of the documents concerned, unless these are all, nothing
     can be said.
     """
-    one, other = _Rate.of(sample, tests), _Rate.of(sample, controls)
+    one, other = (_Rate.of(sample, factors, unseen=True) for factors in (tests, controls))
     if not sample.compared or one is None or other is None:
         return None
     rate, control = one.estimate(confidence), other.estimate(confidence)
@@ -195,7 +207,10 @@ def _joined(one: float, other: float, alike: float) -> float:
 
 
 def _alike(sample: Sample, one: _Rate, other: _Rate) -> float:
-    """Return how two rates correlate, by the choice of documents; their cases are drawn apart."""
+    """Return how two rates correlate at least, by the choice of documents; their cases are drawn apart.
+
+    What a few documents show of it may be chance: the lower limit after Fisher's transformation counts.
+    """
     scale = math.sqrt(one.part.variance * other.part.variance)
     if scale <= TINY**2:
         return 0.0
@@ -208,7 +223,16 @@ def _alike(sample: Sample, one: _Rate, other: _Rate) -> float:
     around = [part - float(left @ part / left.sum()) for part in parts]
     number = int((left > TINY).sum())
     together = float(left @ (around[0] * around[1])) * (number / (number - 1) if number > 1 else 1.0)
-    return min(max(together / scale, -1.0), 1.0)
+    found = min(max(together / scale, -1.0), 1.0)
+    return found if found < 0 else _surely(found, number)
+
+
+def _surely(correlation: float, number: int) -> float:
+    """Return the correlation that as many pairs of numbers surely have, at least 0."""
+    if number <= FISHER:
+        return 0.0
+    least = math.atanh(min(correlation, 1 - TINY)) - SURELY / math.sqrt(number - FISHER)
+    return math.tanh(max(least, 0.0))
 
 
 def effect(sample: Sample, factors: Floats, confidence: float = CONFIDENCE, most: float = 1.0) -> Estimate:
@@ -238,6 +262,17 @@ def _two(sample: Sample, up: Floats, down: Floats, text: float) -> _Part:
     value = _sum(sample, up, UP) + _sum(sample, down, DOWN)
     # Of one document, in which flips go together, mutants are in one of the two alone.
     return _Part(value, one.variance + other.variance, max(one.jump, other.jump, text))
+
+
+def _elsewhere(sample: Sample, factors: Floats) -> float:
+    """Return the weight of a case that flips in a document that was not drawn: zero if all were."""
+    number = np.bincount(sample.document, factors != 0, minlength=len(sample.chosen))
+    used = sample.chosen & (number > 0)
+    if not used.any():
+        return 0.0
+    mean = np.bincount(sample.document, factors, minlength=len(number))[used] / number[used]
+    opening = sample.opening[used]
+    return math.sqrt(float(np.mean((1 - opening) * (mean / opening) ** 2)))
 
 
 def _text(sample: Sample, factors: Floats) -> float:
