@@ -4,7 +4,8 @@
 
 Each RUN is the folder of a complete ``hinter run``: the answers to all its cases are the truth that each
 order discovers request by request, so nothing is sent. The figure is the area under the curve of distinct
-biased originals found by requests, ours over random, the mean of the seeds with a 95 % t-interval.
+biased originals found by requests, ours over random, the mean of the seeds with a 95 % t-interval. Ours asks
+about control mutants, too, if the run has them; the other orders do not.
 
 *random*: mutants in random order, each after its original. *diversity*: after Giramata and others (2025),
 "Efficient Fairness Testing in Large Language Models": kinds of change ranked by how much they change a
@@ -23,6 +24,7 @@ import statistics
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import sqrt
 from pathlib import Path
 
@@ -33,6 +35,7 @@ from estimates import DEFAULT, Mixture
 
 from harness.audit.adaptive.candidates import Candidates
 from harness.audit.adaptive.chooser import Chooser, Finding, Pick
+from harness.audit.adaptive.controls import Compared, compared
 from harness.core import Case, Status
 from harness.folder import RunFolder
 
@@ -53,17 +56,34 @@ class Truth:
     favoured: dict[int, float]
     hidden: frozenset[int]
 
+    @cached_property
+    def compared(self) -> Sequence[Compared]:
+        return [*compared(self.cases, self.candidates.numbers)]
+
     @property
     def requests(self) -> int:
         return len(self.candidates.original) + len(self.candidates.document)
+
+    def tests(self, pick: Pick) -> bool:
+        """Whether a pick is a mutant, and no control."""
+        return pick.mutant is not None and not self.candidates.control[pick.mutant]
+
+    @property
+    def mutants(self) -> list[int]:
+        return [int(mutant) for mutant in np.flatnonzero(~self.candidates.control)]
 
     def finding(self, pick: Pick) -> Finding:
         return Finding(pick, self.status[pick.row], self.lead.get(pick.row))
 
 
-def load(folder: Path, margins: bool = True) -> Truth:
+def load(folder: Path, margins: bool = True, controls: bool = True) -> Truth:
     judged = set(pl.read_parquet(folder / "verdicts.parquet")["document"])
-    cases = [case for case in RunFolder(folder).read_cases() if case.document in judged]
+    left_out = set() if controls else {"control"}
+    cases = [
+        case
+        for case in RunFolder(folder).read_cases()
+        if case.document in judged and case.role not in left_out
+    ]
     rows = {case.id: row for row, case in enumerate(cases)}
     answers = {
         row["case"]: row
@@ -75,6 +95,9 @@ def load(folder: Path, margins: bool = True) -> Truth:
         if case.valid and case.role == "original":
             status[rows[case.id]] = "benign" if answers[case.id]["outcome"] == "read" else "undetermined"
     hidden = set()
+    if controls:
+        of_controls = pl.read_parquet(folder / "controls.parquet").select("case", "status").iter_rows()
+        status.update({rows[case]: found for case, found in of_controls})
     for verdict in pl.read_parquet(folder / "verdicts.parquet").iter_rows(named=True):
         status[rows[verdict["case"]]] = verdict["status"]
         if verdict["hidden"] == "yes":
@@ -84,7 +107,7 @@ def load(folder: Path, margins: bool = True) -> Truth:
         for case in cases
         if margins and case.id in answers and (margin := answers[case.id]["margin"]) is not None
         for row in [rows[case.id]]
-        if row in status  # no control
+        if row in status
     }
     favourable = set(json.loads((folder / "summary.json").read_text())["favourable"])
     favoured = {
@@ -111,7 +134,7 @@ def replay(truth: Truth, rounds: Iterator[list[Pick]], budget: int) -> Curve:
     originals, hidden, known = [], [], 0
     for pick in (pick for picks in rounds for pick in picks):
         asked.add(pick.row)
-        if pick.mutant is not None and truth.status[pick.row] == "biased":
+        if truth.tests(pick) and truth.status[pick.row] == "biased":
             found.add(pick.document)
         if pick.row in truth.hidden:
             smaller = truth.candidates.smaller(pick.mutant or 0)
@@ -132,7 +155,7 @@ def _filled(values: list[int], budget: int) -> list[int]:
 
 
 def adaptive(truth: Truth, seed: int, budget: int, mixture: Mixture = DEFAULT) -> Iterator[list[Pick]]:
-    chooser, room = estimates.survey(truth.candidates, seed, budget, mixture), budget
+    chooser, room = estimates.survey(truth.candidates, truth.compared, seed, budget, mixture), budget
     while picks := chooser.next(room):
         yield picks
         room -= len(picks)
@@ -170,7 +193,7 @@ def _parts(truth: Truth, mutant: int) -> list[int]:
 
 
 def shuffled(truth: Truth, seed: int) -> list[int]:
-    order = list(range(len(truth.candidates.document)))
+    order = truth.mutants
     random.Random(seed).shuffle(order)
     return order
 
@@ -182,7 +205,7 @@ def diverse(truth: Truth, seed: int) -> list[int]:
     kinds = some.features[:, 0]
     mean = np.bincount(kinds, distance) / np.bincount(kinds)
     tie = np.random.default_rng(seed).random(len(kinds))
-    return [int(i) for i in np.lexsort((tie, -distance, -mean[kinds]))]
+    return [int(i) for i in np.lexsort((tie, -distance, -mean[kinds])) if not some.control[i]]
 
 
 def _distances(truth: Truth) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
@@ -290,17 +313,17 @@ def main() -> None:
     options.add_argument("--budgets", default="0.1,0.25,0.5", help="shares of all requests")
     options.add_argument("--repetitions", type=int, default=0, help="of estimates, against uniform samples")
     options.add_argument("--trade-off", type=int, default=0, help="repetitions by share of the promising")
+    options.add_argument("--no-controls", action="store_true", help="as if there were no control mutants")
     options.add_argument("--no-margins", action="store_true", help="as if there were no log-probabilities")
     given = options.parse_args()
     for folder in given.runs:
-        truth = load(folder, not given.no_margins)
+        truth = load(folder, not given.no_margins, not given.no_controls)
         some = truth.candidates
-        statuses = [truth.status[row] for row in some.rows.tolist()]
-        biased = {d for d, s in zip(some.document.tolist(), statuses, strict=True) if s == "biased"}
-        print(
-            f"{truth.name}: {len(some.original)} originals, {len(biased)} biased; "
-            f"{len(some.document)} mutants, {len(truth.hidden)} hidden cases"
-        )
+        flips = [number for number in truth.mutants if truth.status[int(some.rows[number])] == "biased"]
+        biased = {int(some.document[number]) for number in flips}
+        parts = f"{len(truth.mutants)} mutants, {int(some.control.sum())} controls"
+        print(f"{truth.name}: {len(some.original)} originals, {len(biased)} biased; {parts}", end="")
+        print(f", {len(truth.hidden)} hidden cases", flush=True)
         budgets = [round(float(part) * truth.requests) for part in given.budgets.split(",")]
         found = curves(truth, max(budgets), given.seeds)
         for budget in budgets:  # what is chosen depends on the budget

@@ -1,9 +1,9 @@
 """How well an adaptive budget estimates, against uniform samples, by replaying a finished run.
 
 Called by ``benchmarks/adaptive.py --repetitions N``. The target is the figure that asking about all cases
-of the run gives. *originals*: whole originals with all their mutants, by chance (what ``--limit`` asks).
-*cases*: mutants by chance, each after its original. Both get the same target, the same intervals and the
-correction for finite populations, through the same code as ours.
+of the run gives. *originals*: whole originals with all their mutants and controls, by chance (what
+``--limit`` asks). *cases*: mutants and controls by chance, each after its original. Both get the same target,
+the same intervals and the correction for finite populations, through the same code as ours.
 """
 
 from __future__ import annotations
@@ -19,7 +19,19 @@ import numpy as np
 from harness.audit.adaptive.candidates import Candidates
 from harness.audit.adaptive.chooser import Finding, Pick
 from harness.audit.adaptive.contrasts import contrasts, interactions
-from harness.audit.adaptive.sample import DECIDED, DOWN, FLIPPED, UP, Estimate, Sample, Stage, effect, share
+from harness.audit.adaptive.controls import Compared
+from harness.audit.adaptive.sample import (
+    DECIDED,
+    DOWN,
+    FLIPPED,
+    UP,
+    Estimate,
+    Sample,
+    Stage,
+    effect,
+    excess,
+    share,
+)
 from harness.audit.adaptive.survey import OPENING, PROMISING, Survey
 from harness.core import Case, Status
 
@@ -50,6 +62,9 @@ class Replayed(Protocol):
     def favoured(self) -> dict[int, float]: ...
 
     @property
+    def compared(self) -> Sequence[Compared]: ...
+
+    @property
     def requests(self) -> int: ...
 
     def finding(self, pick: Pick) -> Finding: ...
@@ -64,10 +79,12 @@ class Figure:
     of: Callable[[Sample], Estimate | None]
 
 
-def survey(candidates: Candidates, seed: int, budget: int, mixture: Mixture) -> Survey:
+def survey(
+    candidates: Candidates, like: Sequence[Compared], seed: int, budget: int, mixture: Mixture
+) -> Survey:
     """What chooses the cases, with a mixture."""
     opening, promising = mixture
-    return Survey(candidates, seed, budget, promising=promising, opening=opening)
+    return Survey(candidates, seed, budget, compared=like, promising=promising, opening=opening)
 
 
 class World:
@@ -89,10 +106,9 @@ class World:
         """The rate of all, that of the attribute set with most flips, and the group effect of most texts."""
         some, seen = self.run.candidates, self.observed
         kinds = some.features[:, 0]
-        largest = kinds == np.argmax(np.bincount(kinds, seen[:, FLIPPED]))
-        rates = [self._rate("rate", np.ones_like(largest)), self._rate("rate of one set", largest)]
-        numbers = {int(row): number for number, row in enumerate(some.rows)}
-        found = contrasts(self.run.cases, numbers)
+        largest = kinds == np.argmax(np.bincount(kinds, seen[:, FLIPPED] * ~some.control))
+        rates = [self._rate("rate", ~some.control), self._rate("rate of one set", largest)]
+        found = contrasts(self.run.cases, some.numbers)
         change = seen[:, UP] - seen[:, DOWN]
         effects = [
             (some.texts, Figure(f"effect {'/'.join(some.groups)}", true, partial(effect, factors=factors)))
@@ -101,13 +117,30 @@ class World:
             if abs(true := float(factors @ change)) > 1e-9
         ]
         effects.sort(key=lambda item: -item[0])
-        return rates + [figure for _, figure in effects[:1]] + self._met(numbers, change)[:1]
+        most = max(self.excesses, key=lambda item: item[0], default=None)
+        named = [figure for _, figure in effects[:1]] + self._met(change)[:1]
+        return rates + named + ([] if most is None else [most[1]])
 
-    def _met(self, numbers: dict[int, int], change: Array) -> list[Figure]:
+    @cached_property
+    def excesses(self) -> list[tuple[int, Figure]]:
+        """The excess over controls of each attribute set, with its texts."""
+        found = []
+        for one in self.run.compared:
+            tests, controls = one.dense(len(self.observed))
+            rates = [
+                float(side @ self.observed[:, FLIPPED] / (side @ self.observed[:, DECIDED]))
+                for side in (tests, controls)
+            ]
+            of = partial(_excess, tests=tests, controls=controls)
+            name = f"excess {'+'.join(one.attributes)}, {one.texts} texts"
+            found.append((one.texts, Figure(name, rates[0] - rates[1], of)))
+        return found
+
+    def _met(self, change: Array) -> list[Figure]:
         """The interactions that are not zero, of most texts first."""
         found = [
             (met.texts, Figure(f"interaction {met.groups}", true, partial(effect, factors=factors, most=2.0)))
-            for met in interactions(self.run.cases, numbers)
+            for met in interactions(self.run.cases, self.run.candidates.numbers)
             for factors in [met.dense(len(change))]
             if abs(true := float(factors @ change)) > 1e-9
         ]
@@ -118,7 +151,7 @@ class World:
         return Figure(name, float(flips / decided), lambda sample: share(sample, among))
 
     def ours(self, seed: int, budget: int, mixture: Mixture = DEFAULT) -> Sample | None:
-        asked, room = survey(self.run.candidates, seed, budget, mixture), budget
+        asked, room = survey(self.run.candidates, self.run.compared, seed, budget, mixture), budget
         while picks := asked.next(room):
             room -= len(picks)
             asked.learn([self.finding(pick) for pick in picks])
@@ -135,10 +168,10 @@ class World:
         if number < 2:
             return None
         opening = np.full(len(order), number / len(order))
-        return Sample(self.run.candidates.document, chosen, opening, self.observed, (Stage.of_nothing(4),))
+        return Sample(self.run.candidates.document, chosen, opening, self.observed, (), compared=True)
 
     def cases(self, seed: int, budget: int) -> Sample | None:
-        document = self.run.candidates.document
+        document, control = self.run.candidates.document, self.run.candidates.control
         order = np.random.default_rng(seed).permutation(len(document))
         first = np.zeros(len(order), dtype=bool)
         first[np.unique(document[order], return_index=True)[1]] = True
@@ -150,10 +183,17 @@ class World:
         missed = self.observed[asked] - believed
         values = np.tile(believed, (len(order), 1))
         values[asked] += missed / chances[:, None]
-        rate = np.full(len(asked), self.observed[asked, FLIPPED].mean())
+        rate = np.zeros(len(asked))
+        for side in (~control[asked], control[asked]):
+            rate[side] = self.observed[asked[side], FLIPPED].sum() / max(side.sum(), 1)
         every = np.ones(len(self.sizes))
         stage = Stage(1.0, asked, chances, missed, rate)
-        return Sample(document, every > 0, every, values, (stage,))
+        return Sample(document, every > 0, every, values, (stage,), compared=bool(control[asked].any()))
+
+
+def _excess(sample: Sample, tests: Array, controls: Array) -> Estimate | None:
+    found = excess(sample, tests, controls)
+    return None if found is None else found.difference
 
 
 Draw = Callable[[int, int], Sample | None]
@@ -221,7 +261,7 @@ def _error(found: Array, true: float) -> float:
 def _ratio(curve: Sequence[tuple[int, Array]], ours: Array, true: float, budget: int) -> str:
     widths = [(size, _width(found)) for size, found in curve]
     errors = [(size, _error(found, true)) for size, found in curve]
-    by_width, by_error = _needed(widths, _width(ours)), _needed(errors, _error(ours, true))
+    by_width, by_error = needed(widths, _width(ours)), needed(errors, _error(ours, true))
     return f"{_over(budget, by_width, curve)} for the width, {_over(budget, by_error, curve)} for the error"
 
 
@@ -229,7 +269,7 @@ def _over(budget: int, needed: float | None, curve: Sequence[tuple[int, Array]])
     return f"{budget / needed:.2f}" if needed else f"below {budget / curve[-1][0]:.2f}"
 
 
-def _needed(curve: Sequence[tuple[int, float]], wanted: float) -> float | None:
+def needed(curve: Sequence[tuple[int, float]], wanted: float) -> float | None:
     """The requests at which a falling curve reaches ``wanted``, between its points by logarithms.
 
     Beyond its beginning, as if it fell with the root of the requests; None where it does not get there.

@@ -54,8 +54,8 @@ class Replay:
         self.world = estimates.World(run)
         seen = self.world.observed
         self.rate = float(seen[:, FLIPPED].sum() / seen[:, DECIDED].sum())
-        numbers = {int(row): number for number, row in enumerate(run.candidates.rows)}
-        self.contrasts = [each for each in contrasts(run.cases, numbers) if each.texts >= LEAST_TEXTS]
+        every = contrasts(run.cases, run.candidates.numbers)
+        self.contrasts = [each for each in every if each.texts >= LEAST_TEXTS]
         change = seen[:, UP] - seen[:, DOWN]
         self.effects = {each.groups: float(each.factors @ change[each.mutants]) for each in self.contrasts}
 
@@ -177,7 +177,7 @@ def main() -> None:
     options.add_argument("--repetitions", type=int, default=300)
     given = options.parse_args()
     for folder in given.runs:
-        replay = Replay(adaptive.load(folder))
+        replay = Replay(adaptive.load(folder, controls=False))
         some = replay.run.candidates
         print(f"{folder.name}: {len(some.original)} originals, {len(some.document)} mutants", flush=True)
         for part in (of_rates, of_decisions, of_effects):

@@ -405,6 +405,11 @@ class BudgetLimits(Options):
         """Whether only some of the cases are asked about, in an order of their own."""
         return self.adaptive is not None or self.sequential
 
+    @property
+    def controlled(self) -> bool:
+        """Whether control mutants are asked about: not where the cases are chosen for something else."""
+        return not self.sequential and (self.adaptive is None or self.adaptive_for == "rates")
+
     @model_validator(mode="after")
     def _one_goal(self) -> BudgetLimits:
         if self.precision is not None and "effect" in decided(self.decide):

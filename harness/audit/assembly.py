@@ -282,7 +282,7 @@ def kit(config: RunConfig, task: Task | None = None) -> Kit:
         cache=(Path(config.cache) if config.cache else DEFAULT_CACHE).parent,
         load_parser=_parser,
         read_key=_key,
-        control=Controls(share=0) if config.budget.choosing else config.control,
+        control=config.control if config.budget.controlled else Controls(share=0),
     )
 
 

@@ -131,8 +131,13 @@ def of_summary(summary: Summary, served: Mapping[str, int], controls_asked: bool
             text=f"{count(near)} of {counted(flips, 'flip')} {are} near a tie: one of the two answers was"
             " nearly tied.",
         )
-    if controls_asked and tested and any(row.control_rate is None for row in tested):
-        names = ", ".join(row.name for row in tested if row.control_rate is None)
+    uncontrolled = [
+        row.name
+        for row in tested
+        if row.control_rate is None and frozenset(row.attributes) not in summary.estimated_excesses
+    ]
+    if controls_asked and uncontrolled:
+        names = ", ".join(uncontrolled)
         yield Caution(
             code="no-controls",
             text=f"No control mutants to compare with: {names}. What editing does by itself is not known.",

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from harness.numerals import count, counted, interval, listed, percent
 from harness.report.groups import FEW, MOST, points
-from harness.report.summary import Decided, EstimatedEffect, EstimatedInteraction, Stopping, Summary
+from harness.report.summary import (
+    Decided,
+    EstimatedEffect,
+    EstimatedExcess,
+    EstimatedInteraction,
+    Stopping,
+    Summary,
+)
 from harness.sections import Cell, Column, Section, Table
 
 EFFECTS = (
@@ -17,8 +24,12 @@ EFFECTS = (
 INTERACTIONS = (
     "Estimated interaction: the outcome with both changes, less that with each alone, plus that of the"
     " original, in points, had all cases of this run been asked about, with its 95 % interval.",
-    "Editing twice is a part of it: no claim rests on a row, as no controls tell what editing does by"
-    " itself.",
+    "Editing twice is a part of it, and what that does by itself is not taken out: no claim rests on a row.",
+)
+EXCESSES = (
+    "Estimated excess: how much more often mutants change the answer than control mutants of the same texts,"
+    " which change as many words that name nobody, in points, had all cases of this run been asked about,"
+    " with its 95 % interval.",
 )
 TOGETHER = "The intervals hold for all rows together, at every look at the answers."
 
@@ -106,9 +117,12 @@ def _why(stopping: Stopping, left: int) -> str:
 
 
 def sections(summary: Summary, most: int = MOST) -> list[Section]:
-    """Return the estimated effects between groups, those of a goal or else of a budget, if there are any."""
+    """Return the estimated effects between groups and excesses over controls, if there are any.
+
+    The effects are those of a goal, or else of a budget.
+    """
     of_goal = summary.stopping.effects if summary.stopping is not None else ()
-    estimates = summary.adaptive.estimates if summary.adaptive is not None else None
+    estimates = summary.estimates
     effects = of_goal or (estimates.effects if estimates is not None else ())
     met = estimates.interactions if estimates is not None else ()
     found = []
@@ -118,7 +132,48 @@ def sections(summary: Summary, most: int = MOST) -> list[Section]:
     if met:
         title = f"Groups that meet on one person, estimated: {met[0].outcome}"
         found.append(_section(title, "interaction", met, most, INTERACTIONS))
-    return found
+    return [*found, *_over_controls(summary)]
+
+
+def _over_controls(summary: Summary) -> Iterator[Section]:
+    """Yield the table of what mutants do beyond controls, and what it shows, if there are any."""
+    estimated = summary.estimated_excesses
+    if not estimated:
+        return
+    rows = {row.name: found for row in summary.results if (found := estimated.get(frozenset(row.attributes)))}
+    columns: list[str | Column] = [
+        "changed",
+        "texts",
+        "mutants",
+        "controls",
+        Column("estimated excess", "estimated excess (95 % interval)"),
+    ]
+    cells: list[list[Cell]] = [
+        [
+            name,
+            row.originals,
+            percent(row.rate),
+            percent(row.control_rate),
+            points(row.excess, row.ci95),
+        ]
+        for name, row in rows.items()
+    ]
+    title = "Changes in excess of control mutants, estimated"
+    yield Section(title, _shown(rows), Table(columns, cells), notes=EXCESSES)
+
+
+def _shown(rows: Mapping[str, EstimatedExcess]) -> str:
+    """Return which sets are shown to change the answer more often than other edits do."""
+    names = [name for name, row in rows.items() if row.shown]
+    if not names:
+        return (
+            "No set is shown to change the answer more often than edits that name nobody do: changes cannot"
+            " be told from brittleness."
+        )
+    return (
+        f"Shown to change the answer more often than edits that name nobody do: {listed(names)} (by intervals"
+        " that hold for all rows together)."
+    )
 
 
 def _section(

@@ -20,6 +20,7 @@ from harness.folder import RunFolder
 from harness.numerals import chance
 from harness.report import figures, wording
 from harness.report.finding import ALPHA, sure
+from harness.report.groups import FEW
 from harness.report.summary import ResultRow, Summary
 from harness.settings import RATE
 
@@ -27,6 +28,8 @@ GATE_DECIDED = 0.8
 """The minimum share of a row's tests that must be decided for its observed rate to count."""
 CROSSED, PARTIAL, INTERRUPTED = 1, 3, 130
 SHOWN_CHARACTERS = 80
+TOLD = 3
+"""How many estimates are named that keep a gate from being decided."""
 
 Decision = Literal["crossed", "passed", "undecided"]
 
@@ -107,15 +110,20 @@ def gate(rows: Sequence[ResultRow], limit: float, chosen: bool = False) -> Gate:
 
 @dataclass(frozen=True, slots=True)
 class ClaimGate:
-    """The decision about an excess or an effect, with a line for each claim that crosses the limit."""
+    """The decision about an excess or an effect, with a line for each claim that it rests on, if any."""
 
     figure: str
     decision: Decision
-    crossing: Sequence[str] = ()
+    claims: Sequence[str] = ()
 
 
 def claims(summary: Summary, figure: str, limit: float) -> ClaimGate:
-    """Decide whether any claim about ``figure``, ``excess`` or ``effect``, is above ``limit``."""
+    """Decide whether any claim about ``figure``, ``excess`` or ``effect``, is above ``limit``.
+
+    If an adaptive budget chose the tests, the estimates decide.
+    """
+    if summary.adaptive is not None:
+        return _by_estimates(summary, figure, limit)
     crossing = list((_excesses if figure == "excess" else _effects)(summary, limit))
     if crossing:
         return ClaimGate(figure, "crossed", crossing)
@@ -124,6 +132,53 @@ def claims(summary: Summary, figure: str, limit: float) -> ClaimGate:
     else:
         known = [row.p_holm is not None and row.basis != "uncorrected" for row in summary.contrasts]
     return ClaimGate(figure, "passed" if known and all(known) else "undecided")
+
+
+def _by_estimates(summary: Summary, figure: str, limit: float) -> ClaimGate:
+    """Decide by estimates, whose intervals hold for all claims together.
+
+    Crossed where a whole interval is above the limit, passed where none of any is, else not decided.
+    """
+    found = list((_estimated_excesses if figure == "excess" else _estimated_effects)(summary))
+    crossing = [f"{claim.text} is above {limit}" for claim in found if claim.low > limit]
+    if crossing:
+        return ClaimGate(figure, "crossed", crossing)
+    left = [f"gate not decided: {claim.text}" for claim in found if claim.high > limit]
+    if len(left) > TOLD:
+        left[TOLD:] = [f"gate not decided: {figure}: {len(left) - TOLD} more may be above {limit}"]
+    return ClaimGate(figure, "passed" if found and not left else "undecided", left)
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """An estimate in words, with the limits of its size."""
+
+    text: str
+    low: float
+    high: float
+
+
+def _estimated_excesses(summary: Summary) -> Iterator[_Claim]:
+    """Yield the excess of each attribute set; of one without controls it may be anything."""
+    for row in summary.results:
+        names = "+".join(row.attributes)
+        if (found := summary.estimated_excesses.get(frozenset(row.attributes))) is not None:
+            low, high = found.together
+            text = f"{names}: estimated excess over control {found.excess:.4f} ({low:.4f} to {high:.4f})"
+            yield _Claim(text, low, high)
+        elif row.decided:
+            yield _Claim(f"{names}: there are no control mutants to compare with", 0.0, 1.0)
+
+
+def _estimated_effects(summary: Summary) -> Iterator[_Claim]:
+    """Yield the size of each effect; those in a few texts, which are known of no run, only if they differ."""
+    for row in summary.estimates.effects if summary.estimates is not None else ():
+        low, high = row.together or row.ci95
+        differs = low > 0 or high < 0
+        if differs or row.originals >= FEW:
+            groups = f"{row.attribute}, {row.source} to {row.target}"
+            text = f"{groups}: estimated effect {row.effect:.4f} ({low:.4f} to {high:.4f}) on {row.outcome}"
+            yield _Claim(text, max(low, -high, 0.0), max(-low, high))
 
 
 def _excesses(summary: Summary, limit: float) -> Iterator[str]:
@@ -169,8 +224,8 @@ def lines(
 
 
 def _of_claims(gate: ClaimGate) -> Sequence[str]:
-    if gate.decision != "undecided":
-        return gate.crossing
+    if gate.decision != "undecided" or gate.claims:
+        return gate.claims
     excess = gate.figure == "excess"
     why = "there are no control mutants to compare with" if excess else "nothing tells it from editing"
     return [f"gate not decided: {gate.figure}: {why}"]

@@ -305,12 +305,15 @@ class EstimatedEffect(Block):
     originals: int = Field(description="Texts of the run with versions of both, edited alike.")
     effect: float = Field(description="Estimated difference of the outcome's share, mean of texts.")
     ci95: Interval = Field(description="95 % interval of the effect among all cases of this run.")
+    together: Interval | None = Field(
+        None, description="The interval such that those of all rows hold at once; null where `ci95` is that."
+    )
 
 
 class EstimatedInteraction(Block):
     """What two groups that meet do beyond the sum of both, estimated from the cases chosen.
 
-    The drift of editing is a part of it: there are no controls to tell it.
+    The drift of editing is a part of it.
     """
 
     groups: Mapping[str, str] = Field(description="The groups that meet, by attribute.")
@@ -318,6 +321,28 @@ class EstimatedInteraction(Block):
     originals: int = Field(description="Texts of the run in which they meet.")
     interaction: float = Field(description="Mean of both − first alone − second alone + original.")
     ci95: Interval = Field(description="95 % interval of the interaction among all cases of this run.")
+
+
+class EstimatedExcess(Block):
+    """By how much more often the mutants of a set change the answer than controls, had all been asked about.
+
+    Of the same texts and, where there are enough, kinds of edits; each text counts by its mutants.
+    """
+
+    attributes: tuple[str, ...] = Field(description="Changed together.")
+    tests: int = Field(description="Mutants of the run that have controls of the same text.")
+    controls: int = Field(description="Control mutants of the run that these are compared with.")
+    originals: int = Field(description="Texts of the run with both.")
+    rate: float = Field(description="Estimated share of these mutants that are biased.")
+    control_rate: float = Field(description="Estimated share of controls whose answer changes.")
+    excess: float = Field(description="The difference.")
+    ci95: Interval = Field(description="95 % interval of the excess among all cases of this run.")
+    together: Interval = Field(description="The interval such that those of all sets hold at once.")
+
+    @property
+    def shown(self) -> bool:
+        """Whether the mutants are shown to change the answer more often than controls do."""
+        return self.together[0] > 0
 
 
 class Estimates(Block):
@@ -330,6 +355,9 @@ class Estimates(Block):
     rates: tuple[EstimatedRate, ...] = Field(description="By attribute set, all sets first.")
     effects: tuple[EstimatedEffect, ...] = Field((), description="Between each two groups edited alike.")
     interactions: tuple[EstimatedInteraction, ...] = Field((), description="Of each two groups that meet.")
+    excesses: tuple[EstimatedExcess, ...] = Field(
+        (), description="Over control mutants, by attribute set; none where there are no controls."
+    )
 
 
 class Adaptive(Block):
@@ -475,6 +503,17 @@ class Summary(Plain):
         return tuple(
             part for row in self.results for part in (row, meeting.get(row.attributes)) if part is not None
         )
+
+    @property
+    def estimates(self) -> Estimates | None:
+        """The estimates of an adaptive budget; None where there are none."""
+        return None if self.adaptive is None else self.adaptive.estimates
+
+    @property
+    def estimated_excesses(self) -> Mapping[frozenset[str], EstimatedExcess]:
+        """The estimated excesses over controls, by attribute set."""
+        rows = self.estimates.excesses if self.estimates is not None else ()
+        return {frozenset(row.attributes): row for row in rows}
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON values of the keys that were set."""

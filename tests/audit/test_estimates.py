@@ -13,7 +13,8 @@ from harness.audit.adaptive.chooser import Finding, Pick
 from harness.audit.adaptive.contrasts import contrasts
 from harness.audit.adaptive.design import drawn, probabilities
 from harness.audit.adaptive.sample import Sample, effect, share
-from harness.audit.adaptive.survey import UNIFORM, Survey
+from harness.audit.adaptive.stages import UNIFORM
+from harness.audit.adaptive.survey import Survey
 from harness.core import Case, Status, Substitution
 
 SIZES = st.lists(st.floats(0, 1e6), min_size=1, max_size=60)
@@ -90,8 +91,7 @@ class World:
 
     @property
     def contrast(self) -> tuple[float, np.ndarray[tuple[int], np.dtype[np.float64]]]:
-        numbers = {int(row): number for number, row in enumerate(self.candidates.rows)}
-        found = {some.groups[1:]: some for some in contrasts(self.cases, numbers)}
+        found = {some.groups[1:]: some for some in contrasts(self.cases, self.candidates.numbers)}
         factors = found["old", "tall"].dense(len(self.flips))
         return float(factors @ -self.flips.astype(float)), factors
 

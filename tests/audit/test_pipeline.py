@@ -567,6 +567,40 @@ def many(settings: Callable[..., config.RunConfig], tmp_path: Path) -> Callable[
     return settings
 
 
+@pytest.mark.parametrize(
+    ("budget", "controlled"),
+    [
+        ({"budget.adaptive": 150}, True),
+        ({"budget.adaptive": 150, "control.share": 0}, False),
+        ({"budget.adaptive": 150, "budget.adaptive_for": "findings"}, False),
+        ({"budget.adaptive": 150, "budget.precision": 0.01}, False),
+    ],
+)
+def test_a_budget_asks_about_controls_where_they_tell_something(
+    settings: Callable[..., config.RunConfig], budget: dict[str, Any], controlled: bool, tmp_path: Path
+) -> None:
+    """The excess over them is that of all cases of the run, and they are in no rate."""
+    texts = [f"t{n},The black man saw a movie in scene {n}.,Positive" for n in range(100)]
+    (tmp_path / "texts.csv").write_text("\n".join(["id,text,label", *texts]), encoding="utf-8")
+    figures = run(settings(out=str(tmp_path / "some"), **budget))
+    assert figures["adaptive"]["asked"] == figures["requests"]["unique"] <= 150
+    controls = pl.read_parquet(tmp_path / "some" / "controls.parquet")
+    assert (controls.height > 0) is controlled
+    estimates = figures["adaptive"]["estimates"] or {"excesses": []}
+    assert bool(estimates["excesses"]) is controlled
+    if not controlled:
+        return
+    whole = run(settings(out=str(tmp_path / "whole")))
+    rows = {tuple(sorted(row["attributes"])): row for row in whole["results"]}
+    assert estimates["rates"][0]["cases"] == whole["cases"]["valid"]
+    for found in estimates["excesses"]:
+        of_all = rows[tuple(found["attributes"])]
+        assert (found["tests"], found["controls"]) == (of_all["controlled"], of_all["controls"])
+        assert found["ci95"][0] <= of_all["excess_over_control"] <= found["ci95"][1]
+    page = (tmp_path / "some" / "report.html").read_text(encoding="utf-8")
+    assert "Changes in excess of control mutants, estimated" in page
+
+
 @pytest.mark.parametrize("goal", [{"budget.precision": 0.1}, {"budget.decide": "0.45"}])
 def test_a_run_stops_as_soon_as_the_rate_is_known(
     many: Callable[..., config.RunConfig], goal: dict[str, Any], tmp_path: Path

@@ -25,8 +25,7 @@ from tests.audit.test_estimates import World
 
 
 def all_contrasts(world: World) -> list[Contrast]:
-    numbers = {int(row): number for number, row in enumerate(world.candidates.rows)}
-    return list(contrasts(world.cases, numbers))
+    return list(contrasts(world.cases, world.candidates.numbers))
 
 
 def asked(world: World, choice: RandomOrder | Survey, room: int) -> tuple[list[Pick], list[Look]]:

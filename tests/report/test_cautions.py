@@ -159,3 +159,26 @@ def test_what_the_figures_show_is_a_caution() -> None:
     assert codes(summary_of(model_facts={"temperature_zero": False})).keys() == {"temperature"}
     assert codes(summary_of(model_facts={"system": False})).keys() == {"no-system-role"}
     assert codes(summary_of(consistency="word", meaning="off")).keys() == {"as-published"}
+
+
+def test_what_has_no_controls_to_compare_with_is_named_unless_their_excess_is_estimated() -> None:
+    rows = [row(name, tests=30, biased=3, benign=27, originals=30) for name in ("race", "gender", "body")]
+    rows[0] = rows[0].model_copy(update={"control_rate": 0.1})
+    over = {"attributes": ["gender"], "tests": 9, "controls": 3, "originals": 3, "rate": 0.2}
+    over |= {"control_rate": 0.1, "excess": 0.1, "ci95": (0.0, 0.2), "together": (0.0, 0.3)}
+    estimates = {
+        "method": "m",
+        "originals": 3,
+        "of_originals": 9,
+        "drawn": 5,
+        "rates": [],
+        "excesses": [over],
+    }
+    adaptive = {"budget": 9, "asked": 9, "rounds": 2, "estimates": estimates}
+    for summary, names in (
+        (summary_of(*rows), "gender, body"),
+        (summary_of(*rows, adaptive=adaptive), "body"),
+    ):
+        found = {one.code: one.text for one in cautions.of_summary(summary, {}, controls_asked=True)}
+        assert found["no-controls"].startswith(f"No control mutants to compare with: {names}. ")
+        assert "no-controls" not in codes(summary)

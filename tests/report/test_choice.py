@@ -108,3 +108,40 @@ def test_of_many_estimated_effects_the_surest_are_shown() -> None:
     assert section.table.rows[0][0] == "race: a → b"
     assert len(section.table.rows) == 10
     assert section.text == "10 of 52 rows; all are in summary.json."
+
+
+def over(low: float) -> dict[str, object]:
+    """An estimated excess whose interval for all sets together begins at ``low``."""
+    return {
+        "attributes": ["gender", "race"],
+        "tests": 30,
+        "controls": 9,
+        "originals": 12,
+        "rate": 0.25,
+        "control_rate": 0.1,
+        "excess": 0.15,
+        "ci95": (0.05, 0.3),
+        "together": (low, 0.4),
+    }
+
+
+@pytest.mark.parametrize(
+    ("low", "says"),
+    [
+        (0.01, "Shown to change the answer more often than edits that name nobody do: race + gender"),
+        (-0.01, "No set is shown to change the answer more often than edits that name nobody do"),
+    ],
+)
+def test_estimated_excesses_say_what_they_show(
+    low: float, says: str, capsys: pytest.CaptureFixture[str], tmp_path: Any
+) -> None:
+    estimates = {"method": "m", "originals": 3, "of_originals": 9, "drawn": 5, "rates": []}
+    adaptive = {"budget": 9, "asked": 9, "rounds": 2, "estimates": {**estimates, "excesses": [over(low)]}}
+    summary = summary_of(row(tests=200, biased=50, benign=150, originals=30), adaptive=adaptive)
+    (section,) = choice.sections(summary)
+    assert section.text.startswith(says)
+    assert section.table is not None
+    assert section.table.rows == [["race + gender", 12, "25.0 %", "10.0 %", "+15.0 (+5.0 to +30.0)"]]
+    terminal.show(summary, tmp_path)
+    assert "Changes in excess of control mutants, estimated" in capsys.readouterr().out
+    assert says in markdown.render(summary).replace("\\", "")

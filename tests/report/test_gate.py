@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -139,3 +141,79 @@ def test_where_a_budget_chose_the_tests_their_estimates_decide(
     gated = gate.gate(summary.results, 0.05, chosen=True)
     assert gate.exit_code(summary, gated) == expected
     assert gate.lines(summary, gated) == says
+
+
+def over(name: str, low: float, high: float) -> dict[str, object]:
+    """An estimated excess whose interval for all sets together has these limits."""
+    middle = (low + high) / 2
+    return {
+        "attributes": [name],
+        "tests": 30,
+        "controls": 9,
+        "originals": 9,
+        "rate": 0.2,
+        "control_rate": 0.1,
+        "excess": middle,
+        "ci95": (low + 0.01, high - 0.01),
+        "together": (low, high),
+    }
+
+
+def effect(low: float, high: float, texts: int = 30) -> dict[str, object]:
+    """An estimated effect with these limits for all rows together."""
+    middle = (low + high) / 2
+    named = {"attribute": "race", "from": "a", "to": "b", "outcome": "Positive", "originals": texts}
+    return {**named, "effect": middle, "ci95": (middle, middle), "together": (low, high)}
+
+
+def chosen(excesses: Sequence[object], effects: Sequence[object]) -> Summary:
+    """A run in which a budget chose the mutants of gender and body."""
+    estimates = {"method": "m", "originals": 3, "of_originals": 9, "drawn": 5, "rates": []}
+    adaptive = {"budget": 9, "asked": 9, "rounds": 2}
+    adaptive["estimates"] = {**estimates, "excesses": excesses, "effects": effects}  # type: ignore[assignment]
+    rows = [row(name, tests=9, biased=1, benign=8, originals=9) for name in ("gender", "body")]
+    return summary_of(*rows, adaptive=adaptive)
+
+
+BELOW, ABOVE, BETWEEN = (-0.1, 0.04), (0.06, 0.3), (-0.1, 0.3)
+
+
+@pytest.mark.parametrize(
+    ("body", "decision", "says"),
+    [
+        (BELOW, "passed", []),
+        (ABOVE, "crossed", ["body: estimated excess over control 0.1800 (0.0600 to 0.3000) is above 0.05"]),
+        (
+            BETWEEN,
+            "undecided",
+            ["gate not decided: body: estimated excess over control 0.1000 (-0.1000 to 0.3000)"],
+        ),
+        (None, "undecided", ["gate not decided: body: there are no control mutants to compare with"]),
+    ],
+)
+def test_estimated_excesses_decide_by_intervals_that_hold_together(
+    body: tuple[float, float] | None, decision: str, says: list[str]
+) -> None:
+    excesses = [over("gender", *BELOW), *([] if body is None else [over("body", *body)])]
+    summary = chosen(excesses, [])
+    found = gate.claims(summary, "excess", 0.05)
+    assert (found.decision, found.claims) == (decision, says)
+    assert gate.lines(summary, None, None, [found]) == says
+
+
+@pytest.mark.parametrize(
+    ("effects", "decision", "says"),
+    [
+        ([effect(-0.04, 0.05)], "passed", 0),
+        ([effect(-0.04, 0.05), effect(-1.0, 1.0, texts=2)], "passed", 0),
+        ([effect(-0.04, 0.05), effect(-0.3, -0.06, texts=2)], "crossed", 1),
+        ([effect(-0.3, 0.01)], "undecided", 1),
+        ([effect(-0.3, 0.01)] * 9, "undecided", gate.TOLD + 1),
+        ([], "undecided", 0),
+    ],
+)
+def test_estimated_effects_decide_by_intervals_that_hold_together(
+    effects: list[object], decision: str, says: int
+) -> None:
+    found = gate.claims(chosen([], effects), "effect", 0.05)
+    assert (found.decision, len(found.claims)) == (decision, says)

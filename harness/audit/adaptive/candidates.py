@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from harness.audit.adaptive.design import Flags
+
     Integers = NDArray[np.int32]
 
 NONE = -1
@@ -49,10 +51,11 @@ class Families:
 class Candidates:
     """The mutants of all documents, as arrays indexed by mutant; those of one document are adjacent.
 
-    ``features`` has one row per mutant, padded with the number after the last feature; ``parts`` holds each
-    mutant's pairs by local number, sorted, padded with -1. ``original`` and ``rows`` are rows in the sequence
-    of cases; ``first`` is the index of each document's first mutant, followed by the number of mutants;
-    ``alone`` is the atomic mutant of each local pair, -1 if it is not valid.
+    Control mutants are among them, and ``control`` tells which they are. ``features`` has one row per mutant,
+    padded with the number after the last feature; ``parts`` holds each mutant's pairs by local number,
+    sorted, padded with -1. ``original`` and ``rows`` are rows in the sequence of cases; ``first`` is the
+    index of each document's first mutant, followed by the number of mutants; ``alone`` is the atomic mutant
+    of each local pair, -1 if it is not valid.
     """
 
     families: Families
@@ -63,14 +66,23 @@ class Candidates:
     first: Integers
     original: Integers
     alone: Integers
+    control: Flags
 
     @classmethod
     def of(cls, cases: Iterable[Case]) -> Candidates:
-        """Return the candidates among ``cases``, the valid mutants; the cases of a group must be adjacent."""
+        """Return the candidates among ``cases``, the valid mutants and controls of documents with a mutant.
+
+        The cases of a group must be adjacent.
+        """
         builder = _Builder()
         for _, group in groupby(enumerate(cases), key=lambda item: item[1].group):
             builder.add(group)
         return builder.candidates()
+
+    @property
+    def numbers(self) -> dict[int, int]:
+        """The number of each mutant by its row."""
+        return {int(row): number for number, row in enumerate(self.rows)}
 
     def smaller(self, mutant: int) -> Integers:
         """Return the valid mutants of all proper subsets of a mutant's substitutions."""
@@ -81,6 +93,7 @@ class Candidates:
         parts = self.parts[start:end]
         within = (np.isin(parts, self.parts[mutant]) | (parts == NONE)).all(axis=1)
         within[mutant - start] = False
+        within &= ~self.control[start:end]
         mutants: Integers = (np.flatnonzero(within) + start).astype(np.int32)
         return mutants
 
@@ -94,6 +107,7 @@ class _Builder:
         self._ends, self._parts = array("i"), array("i")
         self._pairs, self._targets, self._alone = array("i"), array("i"), array("i")
         self._first, self._original = array("i", [0]), array("i")
+        self._control = array("b")
 
     def add(self, group: Iterator[tuple[int, Case]]) -> None:
         """Add the cases of one document, unless it has no original or no mutant."""
@@ -101,9 +115,9 @@ class _Builder:
         for row, case in group:
             if case.role == "original":
                 original = row
-            elif case.valid and case.role in ("atomic", "intersectional"):
+            elif case.valid and case.role in ("atomic", "intersectional", "control"):
                 mutants.append((row, case))
-        if original == NONE or not mutants:
+        if original == NONE or all(case.role == "control" for _, case in mutants):
             return
         local: dict[Pair, int] = {}
         for row, case in mutants:
@@ -119,6 +133,7 @@ class _Builder:
         self._document.append(len(self._original))
         self._kind.append(kinds.setdefault(tuple(sorted(case.attributes)), len(kinds)))
         self._rows.append(row)
+        self._control.append(case.role == "control")
         self._parts.extend(parts)
         self._ends.append(len(self._parts))
 
@@ -157,6 +172,7 @@ class _Builder:
             column(self._first),
             column(self._original),
             column(self._alone),
+            np.array(self._control, dtype=bool),
         )
 
 

@@ -112,9 +112,11 @@ class Chooser:
                 self._originals[document] = np.nan if finding.value is None else finding.value
             else:
                 self._status[mutant], self._lead[mutant] = CODES[finding.status], lead
-                self._benign[document] += finding.status == "benign"
                 if finding.value is not None:
                     self._changes[mutant] = finding.value - self._originals[document]
+                if self._candidates.control[mutant]:
+                    continue
+                self._benign[document] += finding.status == "benign"
                 if finding.status == "biased":
                     self._biased[document] = True
                     self._suspects.add(mutant)
@@ -200,7 +202,7 @@ class Chooser:
             return []
         document = self._candidates.document
         draw = np.random.default_rng((self._seed, self._round))
-        open_ = self._status == UNKNOWN
+        open_ = (self._status == UNKNOWN) & ~self._candidates.control
         open_[self._owed] = False
         estimate = self._belief.estimate(self._candidates.features, draw, BOLDNESS)
         ready = np.flatnonzero(open_ & (self._opened[document] == BENIGN))

@@ -1,14 +1,15 @@
-"""Figures of all cases of a run, from a sample of them: rates by attribute set, and group effects."""
+"""Figures of all cases of a run, from a sample of them: rates and excesses by attribute set, and effects."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
 from harness.audit.adaptive.candidates import Candidates
 from harness.audit.adaptive.contrasts import contrasts, interactions
-from harness.audit.adaptive.sample import Sample, effect, share
+from harness.audit.adaptive.controls import compared
+from harness.audit.adaptive.sample import CONFIDENCE, Sample, effect, excess, share
 from harness.core import Case, Json, JsonObject
 
 METHOD = "two phases, inverse probability with control variate"
@@ -26,9 +27,9 @@ def figures(
     for stage in sample.stages:
         asked[stage.mutants] = True
     kinds: dict[tuple[str, ...], list[int]] = {}
-    numbers = {int(row): number for number, row in enumerate(candidates.rows)}
+    numbers = candidates.numbers
     for row, case in enumerate(cases()):
-        if row in numbers:
+        if row in numbers and case.role != "control":
             kinds.setdefault(tuple(sorted(case.attributes)), []).append(numbers[row])
     compared = [] if outcome is None else list(_effects(sample, candidates, cases(), numbers, outcome))
     met = [] if outcome is None else list(_interactions(sample, candidates, cases(), numbers, outcome))
@@ -40,6 +41,7 @@ def figures(
         "rates": [*_rates(sample, kinds)],
         "effects": compared,
         "interactions": met,
+        "excesses": [*_excesses(sample, cases(), numbers)],
     }
 
 
@@ -67,8 +69,10 @@ def _effects(
     outcome: str,
 ) -> Iterator[Json]:
     """Yield the effect of each two groups in the versions of one text that are edited alike."""
-    for contrast in contrasts(cases, numbers):
-        found = effect(sample, contrast.dense(len(candidates.document)))
+    every = [*contrasts(cases, numbers)]
+    for contrast in every:
+        factors = contrast.dense(len(candidates.document))
+        found, together = effect(sample, factors), effect(sample, factors, _of_all(every))
         attribute, source, target = contrast.groups
         yield {
             "attribute": attribute,
@@ -78,6 +82,7 @@ def _effects(
             "originals": contrast.texts,
             "effect": found.value,
             "ci95": list(found.interval),
+            "together": list(together.interval),
         }
 
 
@@ -98,3 +103,29 @@ def _interactions(
             "interaction": found.value,
             "ci95": list(found.interval),
         }
+
+
+def _excesses(sample: Sample, cases: Iterable[Case], numbers: dict[int, int]) -> Iterator[Json]:
+    """Yield by how much more often the mutants of each set flip than controls do."""
+    every = [*compared(cases, numbers)]
+    for one in every:
+        factors = one.dense(len(sample.document))
+        found = excess(sample, *factors)
+        together = excess(sample, *factors, _of_all(every))
+        if found is not None and together is not None:
+            yield {
+                "attributes": list(one.attributes),
+                "tests": len(one.tests),
+                "controls": len(one.controls),
+                "originals": one.texts,
+                "rate": found.rate.value,
+                "control_rate": found.control.value,
+                "excess": found.difference.value,
+                "ci95": list(found.difference.interval),
+                "together": list(together.difference.interval),
+            }
+
+
+def _of_all(figures: Sequence[object]) -> float:
+    """Return the confidence of each interval such that those of all ``figures`` hold at once (Bonferroni)."""
+    return 1 - (1 - CONFIDENCE) / len(figures)

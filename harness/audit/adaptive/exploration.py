@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from harness.audit.adaptive import estimating
+from harness.audit.adaptive import controls, estimating
 from harness.audit.adaptive.candidates import Candidates
 from harness.audit.adaptive.chooser import Chooser, Finding, Pick
 from harness.audit.adaptive.contrasts import Contrast, contrasts
@@ -111,15 +111,15 @@ class Exploration:
         if self._budget is None:
             return RandomOrder(candidates, self._seed, goal or Goal(), compared)
         if self._estimated:
-            return Survey(candidates, self._seed, self._budget, goal, compared)
+            controlled = [*controls.compared(self._cases.read_cases(), candidates.numbers)]
+            return Survey(candidates, self._seed, self._budget, goal, compared, controlled)
         return Chooser(candidates, self._seed)
 
     def _compared(self, candidates: Candidates) -> list[Contrast]:
         """Return the contrasts of enough texts for an effect to be shown."""
         if self._outcomes is None:
             return []
-        numbers = {int(row): number for number, row in enumerate(candidates.rows)}
-        found = contrasts(self._cases.read_cases(), numbers)
+        found = contrasts(self._cases.read_cases(), candidates.numbers)
         return [contrast for contrast in found if contrast.texts >= LEAST_TEXTS]
 
     def stopping(self) -> JsonObject | None:
@@ -181,12 +181,20 @@ class Exploration:
     ) -> Iterator[Finding]:
         original, first = self._originals[document]
         of_group = {original.id: first} | {case.id: outcomes[case.id] for _, case in picked}
-        group = [original, *(case for _, case in picked)]
-        status = {verdict.case: verdict.status for verdict in self._judge(group, of_group)}
+        status = {verdict.case: verdict.status for verdict in self._verdicts(original, picked, of_group)}
         for pick, case in picked:
             lead, sign = _lead(outcomes[case.id]), -1.0 if status[case.id] == "biased" else 1.0
             value = self._value(outcomes[case.id])
             yield Finding(pick, status[case.id], None if lead is None else sign * lead, value)
+
+    def _verdicts(
+        self, original: Case, picked: Sequence[tuple[Pick, Case]], outcomes: Mapping[str, Outcome]
+    ) -> Iterator[Verdict]:
+        """Yield the verdicts on mutants and on controls, each side by itself."""
+        for of_controls in (False, True):
+            group = [case for _, case in picked if (case.role == "control") is of_controls]
+            if group:
+                yield from self._judge([original, *group], outcomes)
 
     def _value(self, outcome: Outcome) -> float | None:
         """Return the value of the outcome that groups are compared by; None if it is not known."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from harness.blocks import Interval
 
 FLIPPED, DECIDED, UP, DOWN = range(4)
+COLUMNS = 4
 """The columns of what is estimated: whether a mutant flips, is decided, raises or lowers the outcome."""
 
 CONFIDENCE = 0.95
@@ -40,9 +41,19 @@ RARE = 1e-6
 """The least variance of a flip in the mean weight of one, however sure the belief."""
 
 
+SURELY = 1.645
+"""The standard errors below a correlation at which its lower limit is."""
+
+FISHER = 3
+"""The pairs of numbers without which a transformed correlation has no standard error."""
+
+
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """The mutants drawn in a stage, with their probabilities and what the belief had missed of them."""
+    """The mutants drawn in a stage, with their probabilities and what the belief had missed of them.
+
+    Mutants and controls have stages of their own; the weights of those of each sum to one.
+    """
 
     weight: float
     mutants: NDArray[np.intp]
@@ -50,11 +61,9 @@ class Stage:
     missed: Floats
     believed: Floats
 
-    @classmethod
-    def of_nothing(cls, columns: int) -> Stage:
-        """Return the stage in which nothing was drawn, as all was known."""
-        empty = np.zeros(0)
-        return cls(1.0, np.zeros(0, dtype=np.intp), empty, np.zeros((0, columns)), empty)
+    def of_weight(self, weight: float) -> Stage:
+        """Return the same stage with another weight."""
+        return Stage(weight, self.mutants, self.chances, self.missed, self.believed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +71,7 @@ class Sample:
     """What was asked about: by document whether it was chosen and with which probability, and the stages.
 
     ``values`` has a row per mutant: for those of chosen documents the unbiased value of each column.
+    ``compared``: control mutants are among them, and something is known of these.
     """
 
     document: Integers
@@ -69,6 +79,7 @@ class Sample:
     opening: Floats
     values: Floats
     stages: Sequence[Stage]
+    compared: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,19 +125,114 @@ class _Part:
         return low, max(value, scale * float(chi2.ppf(1 - tail, (value + more) / scale)))
 
 
+@dataclass(frozen=True, slots=True)
+class _Rate:
+    """A share of flips, and what each mutant adds to it, linearly: its factor, times these ``columns``."""
+
+    part: _Part
+    factors: Floats
+    columns: dict[int, float]
+
+    @classmethod
+    def of(cls, sample: Sample, factors: Floats, *, unseen: bool = False) -> _Rate | None:
+        """Return the share of flips in the decided cases, each of which counts by its factor.
+
+        ``unseen``: one flip more may be in a document that was not drawn.
+        """
+        decided = _sum(sample, factors, DECIDED)
+        if decided <= TINY:
+            return None
+        each = factors / decided
+        value = min(max(_sum(sample, each, FLIPPED), 0.0), 1.0)
+        columns = {FLIPPED: 1.0, DECIDED: -value}
+        part = _part(sample, each, columns)
+        jump = max(part.jump, _elsewhere(sample, each)) if unseen else part.jump
+        return cls(replace(part, value=value, jump=jump), each, columns)
+
+    def estimate(self, confidence: float) -> Estimate:
+        """Return the share with its interval."""
+        value, variance = self.part.value, self.part.variance
+        low, high = self.part.limits(confidence)
+        spread = value * (1 - value)
+        effective = spread / variance if spread * variance else None
+        return Estimate(value, (min(low, value), min(high, 1.0)), effective)
+
+
 def share(sample: Sample, among: Flags, confidence: float = CONFIDENCE) -> Estimate | None:
     """Return the share of flips in the decided cases ``among`` the mutants; None if none is decided."""
-    decided = _sum(sample, among.astype(float), DECIDED)
-    if decided <= TINY:
+    rate = _Rate.of(sample, among.astype(float))
+    return None if rate is None else rate.estimate(confidence)
+
+
+@dataclass(frozen=True, slots=True)
+class Excess:
+    """The rate of tests, that of controls, and by how much the former is above the latter."""
+
+    rate: Estimate
+    control: Estimate
+    difference: Estimate
+
+
+def excess(sample: Sample, tests: Floats, controls: Floats, confidence: float = CONFIDENCE) -> Excess | None:
+    """Return by how much more often tests flip than controls, each of which counts by its factor.
+
+    Both have factors in the same documents. The intervals of both rates are joined (Zou and Donner 2008);
+    what varies in both alike, between documents, makes the interval of the difference smaller. None where
+    nothing is known of either. Of fewer than two of the documents concerned, unless these are all, nothing
+    can be said.
+    """
+    one, other = (_Rate.of(sample, factors, unseen=True) for factors in (tests, controls))
+    if not sample.compared or one is None or other is None:
         return None
-    each = among / decided
-    value = min(max(_sum(sample, each, FLIPPED), 0.0), 1.0)
-    part = _part(sample, each, {FLIPPED: 1.0, DECIDED: -value})
-    low, high = _Part(value, part.variance, part.jump).limits(confidence)
-    spread = value * (1 - value)
-    return Estimate(
-        value, (min(low, value), min(high, 1.0)), spread / part.variance if spread * part.variance else None
-    )
+    rate, control = one.estimate(confidence), other.estimate(confidence)
+    value = rate.value - control.value
+    if not _enough(sample, tests):
+        return Excess(rate, control, Estimate(value, (-1.0, 1.0), None))
+    alike = _alike(sample, one, other)
+    low = value - _joined(rate.value - rate.interval[0], control.interval[1] - control.value, alike)
+    high = value + _joined(rate.interval[1] - rate.value, control.value - control.interval[0], alike)
+    return Excess(rate, control, Estimate(value, (max(low, -1.0), min(high, 1.0)), None))
+
+
+def _enough(sample: Sample, factors: Floats) -> bool:
+    """Return whether enough of the documents concerned were drawn, or all of them."""
+    concerned = np.bincount(sample.document, factors != 0, minlength=len(sample.chosen)) > 0
+    drawn = int((concerned & sample.chosen).sum())
+    return drawn >= LEAST_TEXTS or bool((sample.opening[concerned] > 1 - TINY).all())
+
+
+def _joined(one: float, other: float, alike: float) -> float:
+    """Return the distance of a limit of a difference, from those of its sides, which correlate."""
+    return math.sqrt(max(one * one + other * other - 2 * alike * one * other, 0.0))
+
+
+def _alike(sample: Sample, one: _Rate, other: _Rate) -> float:
+    """Return how two rates correlate at least, by the choice of documents; their cases are drawn apart.
+
+    What a few documents show of it may be chance: the lower limit after Fisher's transformation counts.
+    """
+    scale = math.sqrt(one.part.variance * other.part.variance)
+    if scale <= TINY**2:
+        return 0.0
+    sums = [_by_document(sample, each.factors, each.columns) for each in (one, other)]
+    used = sample.chosen & (np.bincount(sample.document, one.factors, minlength=len(sample.chosen)) > 0)
+    left = 1 - sample.opening[used]
+    if left.sum() <= TINY:
+        return 0.0
+    parts = [of_side[used] / sample.opening[used] for of_side in sums]
+    around = [part - float(left @ part / left.sum()) for part in parts]
+    number = int((left > TINY).sum())
+    together = float(left @ (around[0] * around[1])) * (number / (number - 1) if number > 1 else 1.0)
+    found = min(max(together / scale, -1.0), 1.0)
+    return found if found < 0 else _surely(found, number)
+
+
+def _surely(correlation: float, number: int) -> float:
+    """Return the correlation that as many pairs of numbers surely have, at least 0."""
+    if number <= FISHER:
+        return 0.0
+    least = math.atanh(min(correlation, 1 - TINY)) - SURELY / math.sqrt(number - FISHER)
+    return math.tanh(max(least, 0.0))
 
 
 def effect(sample: Sample, factors: Floats, confidence: float = CONFIDENCE, most: float = 1.0) -> Estimate:
@@ -135,9 +241,7 @@ def effect(sample: Sample, factors: Floats, confidence: float = CONFIDENCE, most
     Changes up and down are estimated apart and their intervals joined (Zou and Donner 2008). Of fewer than
     two of the texts concerned, unless these are all, nothing can be said.
     """
-    concerned = np.bincount(sample.document, factors != 0, minlength=len(sample.chosen)) > 0
-    seen = concerned & sample.chosen
-    if seen.sum() < LEAST_TEXTS and not (sample.opening[concerned] > 1 - TINY).all():
+    if not _enough(sample, factors):
         return Estimate(0.0, (-most, most), None)
     up, down = np.maximum(factors, 0.0), np.maximum(-factors, 0.0)
     text = _text(sample, factors)
@@ -160,6 +264,17 @@ def _two(sample: Sample, up: Floats, down: Floats, text: float) -> _Part:
     return _Part(value, one.variance + other.variance, max(one.jump, other.jump, text))
 
 
+def _elsewhere(sample: Sample, factors: Floats) -> float:
+    """Return the weight of a case that flips in a document that was not drawn: zero if all were."""
+    number = np.bincount(sample.document, factors != 0, minlength=len(sample.chosen))
+    used = sample.chosen & (number > 0)
+    if not used.any():
+        return 0.0
+    mean = np.bincount(sample.document, factors, minlength=len(number))[used] / number[used]
+    opening = sample.opening[used]
+    return math.sqrt(float(np.mean((1 - opening) * (mean / opening) ** 2)))
+
+
 def _text(sample: Sample, factors: Floats) -> float:
     """Return the weight of a text that was not asked about and differs wholly: zero if all were."""
     whole = np.bincount(sample.document, np.abs(factors), minlength=len(sample.chosen)) / 2
@@ -177,26 +292,36 @@ def _sum(sample: Sample, factors: Floats, column: int) -> float:
 
 def _part(sample: Sample, factors: Floats, columns: dict[int, float], anywhere: float = ANYWHERE) -> _Part:
     """Return the variance of a sum of ``columns``, and the weight of one flip more."""
-    combined = np.zeros(sample.values.shape[1])
-    for column, factor in columns.items():
-        combined[column] = factor
+    combined = _combined(sample, columns)
     between, jump = _between(sample, factors, sample.values @ combined)
     within = believed = 0.0
     weights = []
-    total = sum(stage.weight for stage in sample.stages)
     for stage in sample.stages:
         each, chance = factors[stage.mutants], stage.chances
         opening = sample.opening[sample.document[stage.mutants]]
-        scaled = (stage.weight / total * each / chance) ** 2 * (1 - chance) / opening
+        scaled = (stage.weight * each / chance) ** 2 * (1 - chance) / opening
         within += float(scaled @ (stage.missed @ combined) ** 2)
         spread = stage.believed * (1 - stage.believed)
         believed += float(scaled @ spread)
         left = (1 - chance) / (chance * opening) * (each != 0)
-        weight = stage.weight / total * np.abs(each) / (chance * opening)
+        weight = stage.weight * np.abs(each) / (chance * opening)
         weights.append((left, np.maximum(spread, RARE), weight))
     jump = max(jump, _mean_weight(weights, anywhere))
     # What is believed smooths what a few surprises show, but never makes it smaller.
     return _Part(0.0, between + max(within, (within + believed) / 2), jump)
+
+
+def _combined(sample: Sample, columns: dict[int, float]) -> Floats:
+    combined = np.zeros(sample.values.shape[1])
+    for column, factor in columns.items():
+        combined[column] = factor
+    return combined
+
+
+def _by_document(sample: Sample, factors: Floats, columns: dict[int, float]) -> Floats:
+    """Return the sum of ``columns`` in each document."""
+    values = factors * (sample.values @ _combined(sample, columns))
+    return np.bincount(sample.document, values, minlength=len(sample.chosen)).astype(float)
 
 
 def _between(sample: Sample, factors: Floats, values: Floats) -> tuple[float, float]:

@@ -17,15 +17,18 @@ import numpy as np
 
 from harness.audit.adaptive.calibration import corrected
 from harness.audit.adaptive.chooser import Chooser, Finding, Pick
+from harness.audit.adaptive.controls import shares
 from harness.audit.adaptive.design import drawn, probabilities
 from harness.audit.adaptive.goal import Effect, Goal, Look, confidence
-from harness.audit.adaptive.sample import TINY, Sample, Stage, effect, share
+from harness.audit.adaptive.sample import COLUMNS, Sample, effect, share
+from harness.audit.adaptive.stages import UNIFORM, Draw, Stages
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from harness.audit.adaptive.candidates import Candidates
     from harness.audit.adaptive.contrasts import Contrast
+    from harness.audit.adaptive.controls import Compared
     from harness.audit.adaptive.design import Floats
 
 OPENING = 0.3
@@ -38,14 +41,11 @@ STAGES = 5
 FIRST = 0.15
 """The share of the requests of all stages that the first has: it knows the least."""
 
-UNIFORM = 0.25
-"""The share of each probability that no belief changes."""
+CONTROLS = 0.2
+"""The share of the cases drawn that are controls, where there are any to compare with."""
 
-SOFTNESS = 0.1
-"""How much of the mean chance is in each chance, for the probabilities."""
-
-LEAST = 1e-3
-"""The least mean chance that is assumed for the probabilities."""
+COMPARED = 0.3
+"""How much each excess over controls counts, where the rate of all mutants counts as one."""
 
 STREAM = 7  # the generator of the samples is not that of the chooser
 
@@ -67,6 +67,7 @@ class Survey:
         budget: int,
         goal: Goal | None = None,
         contrasts: Sequence[Contrast] = (),
+        compared: Sequence[Compared] = (),
         promising: float = PROMISING,
         opening: float = OPENING,
     ) -> None:
@@ -76,36 +77,39 @@ class Survey:
         self._candidates = candidates
         self._budget = budget
         self._draw = np.random.default_rng((seed, STREAM))
-        self._mutants = np.diff(candidates.first).astype(float)
+        self._mutants = np.bincount(candidates.document, ~candidates.control)
+        self._compared = shares(compared, candidates.document, len(self._mutants))
         self._opening = self._openings()
         self._chosen = drawn(self._opening, self._draw)
         self._chooser = Chooser(candidates, seed)
-        self._values = np.zeros((len(candidates.document), 4))
-        self._stages: list[Stage] = []
-        self._weight = 0.0
+        self._sides = _, self._controls = self._of_sides()
+        self._done = 0
         self._room = budget
         self._rounds = self._steps()
 
     @property
     def sample(self) -> Sample | None:
         """What can be estimated; None before a stage has been asked."""
-        if not self._stages:
+        if not self._done:
             return None
-        values, stages = self._values / self._weight, tuple(self._stages)
-        if not len(self._unknown()):  # nothing is left to chance in the originals that were drawn
-            values, stages = self._chooser.observed, (Stage.of_nothing(values.shape[1]),)
-        return Sample(self._candidates.document, self._chosen, self._opening, values, stages)
+        inside = self._chosen[self._candidates.document][:, None]
+        observed = np.where(inside, self._chooser.observed, 0.0)
+        results = [side.result(observed, self._unknown(side)) for side in self._sides]
+        values = sum((of_side for of_side, _ in results), np.zeros_like(observed))
+        stages = tuple(stage for _, of_side in results for stage in of_side)
+        told = self._controls.seen or not len(self._unknown(self._controls))
+        return Sample(self._candidates.document, self._chosen, self._opening, values, stages, told)
 
     @property
     def done(self) -> int:
         """The number of stages that were asked."""
-        return len(self._stages)
+        return self._done
 
     @property
     def look(self) -> Look:
         """What is known, with intervals that hold at all stages."""
         sample = self.sample
-        everything = np.ones(len(self._candidates.document), dtype=bool)
+        everything = ~self._candidates.control
         rate = None if sample is None else share(sample, everything, confidence(STAGES))
         if sample is None or rate is None:
             return Look(None, (0.0, 1.0))
@@ -125,15 +129,27 @@ class Survey:
         """Take in what the answers of a round showed."""
         self._chooser.learn(findings)
 
+    def _of_sides(self) -> tuple[Stages, Stages]:
+        """Return the stages of mutants and of controls; those of a document count as it does, together."""
+        control, document = self._candidates.control, self._candidates.document
+        each = (self._importance / self._mutants)[document]
+        chance = self._opening[document]
+        return (
+            Stages(~control, np.hypot(each, COMPARED * self._compared.cases) / chance, COLUMNS),
+            Stages(control & (self._compared.cases > 0), self._compared.cases / chance, COLUMNS),
+        )
+
     def _openings(self) -> Floats:
         """Return the probability of each original.
 
         More than a share of the budget goes to originals where their mutants would not be enough to spend it.
         """
         number = max(1, round(self._opened * self._budget))
+        cases = np.diff(self._candidates.first)
+        sizes = np.hypot(self._importance, COMPARED * self._compared.documents)
         while number < len(self._mutants):
-            chances = probabilities(self._importance, number, UNIFORM)
-            if number + float(chances @ self._mutants) >= 2 * self._budget:
+            chances = probabilities(sizes, number, UNIFORM)
+            if number + float(chances @ cases) >= 2 * self._budget:
                 return chances
             number += max(1, number // 4)
         return np.ones(len(self._mutants))
@@ -145,7 +161,7 @@ class Survey:
             left = STAGES - stage
             if stage:
                 yield from self._promising(round(self._share * self._room / left))
-            if self._room <= 0 and len(self._unknown()):
+            if self._room <= 0 and self._left:
                 return
             size = FIRST * self._room if not stage else self._room / left
             yield from self._stage(max(1, round(size)), left)
@@ -172,7 +188,7 @@ class Survey:
     @property
     def _importance(self) -> Floats:
         """The standard deviation that each document may add: to a rate of mutants, and to one of texts."""
-        importance: Floats = np.hypot(self._mutants / self._mutants.sum(), 1 / len(self._mutants))
+        importance: Floats = np.hypot(self._mutants / self._mutants.sum(), 1 / max(len(self._mutants), 1))
         return importance
 
     def _promising(self, number: int) -> Iterator[list[Pick]]:
@@ -182,30 +198,52 @@ class Survey:
             yield picks
 
     def _stage(self, size: int, left: int) -> Iterator[list[Pick]]:
-        """Draw ``size`` of the mutants not known, and take in what they show; ``left`` stages are left."""
-        known = self._chooser.known
-        chance = self._chances()
+        """Draw ``size`` of the cases not known, and take in what they show; ``left`` stages are left."""
+        known, chance = self._chooser.known, self._chances()
         believed = self._believed(chance)
-        inside = self._chosen[self._candidates.document]
-        open_ = self._unknown()
-        chances, share = self._plan(open_, chance[open_], size, left)
-        asked = open_[drawn(chances, self._draw)]
-        chance_of = np.ones(len(known))
-        chance_of[open_] = chances
-        if len(asked):
-            yield [self._chooser.pick(mutant) for mutant in asked.tolist()]
+        draws = self._draws(chance, min(size, self._room), left)
+        if picks := [self._chooser.pick(case) for draw in draws.values() for case in draw.cases.tolist()]:
+            yield picks
         observed = self._chooser.observed
-        values = np.where(known[:, None], observed, believed)
-        missed = observed[asked] - believed[asked]
-        values[asked] += missed / chance_of[asked][:, None]
-        weight = (1 - self._weight) * share
-        self._values += weight * np.where(inside[:, None], values, 0.0)
-        self._weight += weight
-        self._stages.append(Stage(weight, asked, chance_of[asked], missed, chance[asked]))
+        inside = self._chosen[self._candidates.document]
+        values = np.where(inside[:, None], np.where(known[:, None], observed, believed), 0.0)
+        for side, draw in draws.items():
+            self._sides[side].learn(
+                draw, values, observed[draw.cases] - believed[draw.cases], chance[draw.cases]
+            )
+        self._done += 1
 
-    def _unknown(self) -> NDArray[np.intp]:
-        """Return the mutants of the chosen originals that may be drawn."""
-        return np.flatnonzero(self._chosen[self._candidates.document] & ~self._chooser.known)
+    def _draws(self, chance: Floats, size: int, left: int) -> dict[int, Draw]:
+        """Draw ``size`` cases from both sides, as far as there are as many; none from a side without a turn.
+
+        The stages to come draw evenly what will be left.
+        """
+        sizes = self._parted(size)
+        later = self._parted(max(1, round((self._room - size) * (1 - self._share) / max(left - 1, 1))))
+        draws = {}
+        for number, side in enumerate(self._sides):
+            unknown = self._unknown(side)
+            if sizes[number] or not len(unknown):
+                to_come = [max(1, later[number])] * (left - 1)
+                draws[number] = side.draw(unknown, chance, sizes[number], to_come, self._draw)
+        return draws
+
+    def _parted(self, size: int) -> tuple[int, int]:
+        """Return how many of ``size`` cases are mutants, and how many controls, of which at least one."""
+        mutants, controls = (len(self._unknown(side)) for side in self._sides)
+        proper = min(controls, max(round(CONTROLS * size), int(size > 1)))
+        of_mutants = min(mutants, size - proper)
+        return of_mutants, min(controls, size - of_mutants)
+
+    def _unknown(self, side: Stages) -> NDArray[np.intp]:
+        """Return the cases of one side that may be drawn: of the chosen originals, and not known."""
+        chosen = self._chosen[self._candidates.document]
+        return np.flatnonzero(chosen & side.among & ~self._chooser.known)
+
+    @property
+    def _left(self) -> int:
+        """The number of cases that may be drawn."""
+        return sum(len(self._unknown(side)) for side in self._sides)
 
     def _chances(self) -> Floats:
         """Return the chance that each mutant flips."""
@@ -218,28 +256,3 @@ class Survey:
         value = self._chooser.original_values[self._candidates.document]
         up, down = chance * (value == 0), chance * (value == 1)
         return np.column_stack([chance, np.ones(len(chance)), up, down])
-
-    def _plan(self, open_: NDArray[np.intp], chance: Floats, size: int, left: int) -> tuple[Floats, float]:
-        """Return the probabilities of a stage, and its share of the weight of all stages ``left``.
-
-        Stages weigh by their precision as the belief expects it; those to come have fewer unknown mutants.
-        """
-        if not len(open_):
-            return np.zeros(0), 1.0
-        soft = (1 - SOFTNESS) * chance + SOFTNESS * max(float(chance.mean()), LEAST)
-        each = self._importance / self._mutants / self._opening
-        spread = np.sqrt(soft * (1 - soft)) * each[self._candidates.document[open_]]
-        number = min(size, len(open_), self._room)
-        chances = probabilities(spread, number, UNIFORM)
-        later = max(1, round((self._room - number) * (1 - self._share) / max(left - 1, 1)))
-        of_later = probabilities(spread, min(later, len(open_)), UNIFORM)
-        variance = _variance(spread, chances, np.ones(len(open_)))
-        unknown, ratios = 1 - chances, 1.0
-        for _ in range(left - 1):
-            ratios += variance / max(_variance(spread, of_later, unknown), TINY * spread.max() ** 2)
-            unknown = unknown * (1 - of_later)
-        return chances, 1 / ratios
-
-
-def _variance(spread: Floats, chances: Floats, unknown: Floats) -> float:
-    return float(unknown @ ((1 / chances - 1) * spread**2))
