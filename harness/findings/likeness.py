@@ -30,6 +30,8 @@ PRONOUNS = frozenset(
     ]
 )
 """Words that follow a person's gender, and are compared in no answer."""
+BLANK = "___"
+"""What stands for such a word where an answer is shown."""
 _WORD = re.compile(r"[^\W_]+")
 Stratum = tuple[str, int]
 """A text, and the number of changes."""
@@ -52,6 +54,12 @@ def masked(text: str, other: str) -> frozenset[str]:
     They are the words that one version has and the other has not, and ``PRONOUNS``.
     """
     return PRONOUNS | (frozenset(_words(text)) ^ frozenset(_words(other)))
+
+
+def hidden(answer: str, text: str, other: str) -> str:
+    """Return an answer to one of two versions, with ``BLANK`` for words that tell who is spoken of."""
+    words = masked(text, other)
+    return _WORD.sub(lambda word: BLANK if word[0].casefold() in words else word[0], answer)
 
 
 def likeness(tables: Tables, sets: Sequence[tuple[str, ...]], families: int) -> tuple[Likeness, ...]:

@@ -118,6 +118,34 @@ class Likeness(Block):
     p_holm: Corrected
 
 
+class Preferred(Block):
+    """The answers to versions of one kind beside those to their originals, as a judge sees them."""
+
+    kind: str = Field(description="The attributes changed; or control mutants, or repeats of originals.")
+    pairs: int = Field(description="Pairs of answers.")
+    originals: int = Field(description="Texts with such a pair.")
+    alike: int = Field(description="Pairs of the same answer, once who is spoken of is masked: not asked.")
+    preferred: int = Field(description="The answer to the version is preferred in both orders.")
+    original: int = Field(description="That to the original is preferred in both orders.")
+    ties: int = Field(description="Neither is, in both orders.")
+    unstable: int = Field(description="The two orders disagree: no preference.")
+    unread: int = Field(description="What the judge said could not be read in both orders: no preference.")
+    net: float = Field(description="(preferred − original) / pairs, from −1 to 1.")
+    ci95: Resampled
+
+
+class Preferring(Block):
+    """What a judge said of pairs of answers in free form, each shown in both orders."""
+
+    rows: tuple[Preferred, ...] = Field(description="By what was changed.")
+    unread: Part = Field(description="Pairs of those asked about that could not be read in both orders.")
+    unstable: Part = Field(description="Of the pairs that were read: those in which the orders disagree.")
+    position: Part = Field(
+        description="Position bias: pairs in which the same place is preferred in both orders."
+    )
+    first: int = Field(description="Of these, those in which it is the first place.")
+
+
 class Unanswered(Block):
     """The answers about a group that were not read: refused, filtered, failed and so on."""
 

@@ -49,6 +49,12 @@ UNLIKE = (
     "Excess: what is beyond the controls, with its 95 % interval by resampled originals; p corrected for all"
     " claims that the run can make.",
 )
+PREFERRED = (
+    "The judge sees the answers to an original and to a version of it, without the words that the two texts"
+    " do not share and pronouns, once in each order. An answer is preferred only if it is in both.",
+    "Net: how many more answers to versions are preferred than to originals, as a share of all pairs, with"
+    " its 95 % interval by resampled originals. The measure preference is 1, 0 and a half where neither is.",
+)
 CONTROLS = (
     "Control mutants change as many words, of the same kind, in the same sentences, and name nobody. How"
     " their answers change is what any edit would do. They are in no other figure.",
@@ -66,6 +72,7 @@ def sections(summary: Summary, most: int = MOST) -> list[Section]:
         *_contrasts(summary, most),
         *_intersections(summary, most),
         *_likeness(summary),
+        *_preference(summary),
         *unread,
         *_controls(summary),
     ]
@@ -228,6 +235,37 @@ def _likeness(summary: Summary) -> Iterator[Section]:
     if cells:
         columns = ["changed", "mutants", "controls", "texts", "unlike", "controls unlike", "excess", "p"]
         yield Section("How unlike the answers are", table=Table(columns, cells), notes=UNLIKE, page_only=True)
+
+
+def _preference(summary: Summary) -> Iterator[Section]:
+    if summary.judge is None or (said := summary.preference) is None:
+        return
+    cells: list[list[Cell]] = [
+        [
+            row.kind,
+            row.pairs,
+            row.preferred,
+            row.original,
+            row.ties + row.alike,
+            row.unstable,
+            row.unread,
+            points(row.net, row.ci95),
+        ]
+        for row in said.rows
+    ]
+    columns: list[str | Column] = ["changed", "pairs", "version", "original", "tie", "unstable", "unread"]
+    columns += [Column("net", "net (95 % interval)")]
+    unstable, position, unread = (
+        fraction(part.count, part.of, part.ci95) for part in (said.unstable, said.position, said.unread)
+    )
+    yield Section(
+        f"Which answer {summary.judge.model} prefers",
+        f"The orders disagree in {unstable} pairs; the same place is preferred in {position}"
+        f" ({count(said.first)} times the first); {unread} could not be read.",
+        Table(columns, cells),
+        notes=(*PREFERRED, f"Asked: {summary.judge.question}"),
+        page_only=True,
+    )
 
 
 def _controls(summary: Summary) -> Iterator[Section]:
