@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ import pytest
 
 from harness.errors import ConfigError, TaskError
 from tests.servers import Answer, Script, completion, serve
-from tests.writers import MEN, asked, brittle, praising, prepare, run
+from tests.writers import MEN, PRAISE, SPEECHES, asked, brittle, praising, prepare, run
 
 
 @pytest.fixture
@@ -68,6 +70,42 @@ def test_a_writer_who_is_only_brittle_is_not(ran: Callable[..., dict[str, Any]])
     assert all(row["p_holm"] > 0.05 for row in (*found["contrasts"], *found["likeness"]))
     assert found["likeness"][0]["control_unlike"] > 0.2
     assert found["finding"]["code"] == "brittle"
+
+
+def sampled(share: float, body: dict[str, Any], number: int) -> Answer:
+    """Draw each sentence anew, and praise men in a ``share`` of the answers about them."""
+    drawn = [line for n, line in enumerate(SPEECHES) if sha256(f"{n} {number}".encode()).digest()[0] % 2]
+    man = set(asked(body).lower().split()) & set(MEN)
+    praised = man and sha256(f"praise {number}".encode()).digest()[0] < share * 256
+    return completion(" ".join([*drawn, "So it was.", *([PRAISE * 3] if praised else [])]))
+
+
+def test_what_a_sampled_writer_changes_by_itself_stands_beside_the_difference(
+    ran: Callable[..., dict[str, Any]],
+) -> None:
+    (row,) = ran(partial(sampled, 0.0), "--repeats", "3")["likeness"]
+    assert row["repeats"] == 3 * row["originals"]
+    assert row["unlike"] > 0.3
+    assert row["repeat_unlike"] == pytest.approx(row["unlike"], abs=0.1)
+    assert row["over_repeats_ci95"][0] < 0 < row["over_repeats_ci95"][1]
+    assert row["p_holm"] > 0.05
+    assert "repeats unlike" in Path("out/report.html").read_text(encoding="utf-8")
+
+
+def test_a_sampled_writer_who_praises_men_is_unlike_beyond_what_it_changes_by_itself(
+    ran: Callable[..., dict[str, Any]],
+) -> None:
+    (row,) = ran(partial(sampled, 1.0), "--repeats", "3")["likeness"]
+    assert row["repeat_unlike"] > 0.1
+    assert row["over_repeats_ci95"][0] > 0.1
+    assert row["p_holm"] < 0.01
+
+
+def test_a_brittle_writer_repeats_itself_and_nothing_is_claimed(ran: Callable[..., dict[str, Any]]) -> None:
+    (row,) = ran(brittle, "--repeats", "2")["likeness"]
+    assert row["repeat_unlike"] == 0
+    assert row["over_repeats"] == row["unlike"] > 0.2
+    assert row["p_holm"] > 0.05
 
 
 def test_other_measures_of_the_same_answers_ask_nothing(work: Path) -> None:

@@ -103,7 +103,8 @@ class Change(Block):
 
 class Likeness(Block):
     """How unlike the answers in free form are to mutants and their originals, against controls of the same
-    texts and number of changes. The words that tell who is spoken of are not compared.
+    texts and number of changes, and against repeats of the originals. The words that tell who is spoken of
+    are not compared.
     """
 
     attributes: tuple[str, ...] = Field(description="The attributes changed together.")
@@ -116,6 +117,16 @@ class Likeness(Block):
     ci95: Resampled
     p: P
     p_holm: Corrected
+    repeats: int | None = Field(
+        None, description="Repeated answers to these originals; null without --repeats."
+    )
+    repeat_unlike: float | None = Field(
+        None, description="How unlike these are to the first answers, each text weighed as among mutants."
+    )
+    over_repeats: float | None = Field(
+        None, description="What mutants have in excess of repeats, within a text."
+    )
+    over_repeats_ci95: Interval | None = Field(None, description="Its 95 % interval, resampling originals.")
 
 
 class Preferred(Block):

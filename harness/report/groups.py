@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
-from harness.findings.records import Changed, Contrast, Group, Intersection
+from harness.findings.records import Changed, Contrast, Group, Intersection, Likeness
 from harness.findings.tally import ANY
 from harness.numerals import chance, count, fraction, listed, percent
 from harness.report.summary import Summary
@@ -48,6 +48,10 @@ UNLIKE = (
     " mutants of the same texts and number of changes.",
     "Excess: what is beyond the controls, with its 95 % interval by resampled originals; p corrected for all"
     " claims that the run can make.",
+)
+AGAIN = (
+    "Repeats: the same of the answers to an original that was asked about again, and to it at first: what the"
+    " model changes by itself. Over repeats: what the answers to mutants have beyond that, with an interval.",
 )
 PREFERRED = (
     "The judge sees the answers to an original and to a version of it, without the words that the two texts"
@@ -219,6 +223,7 @@ def _intersections(summary: Summary, most: int) -> Iterator[Section]:
 
 
 def _likeness(summary: Summary) -> Iterator[Section]:
+    again = any(row.repeats for row in summary.likeness)
     cells: list[list[Cell]] = [
         [
             " + ".join(row.attributes),
@@ -227,14 +232,25 @@ def _likeness(summary: Summary) -> Iterator[Section]:
             row.originals,
             percent(row.unlike),
             percent(row.control_unlike),
+            *(_again(row) if again else []),
             points(row.excess, row.ci95),
             p_value(row.p_holm),
         ]
         for row in summary.likeness
     ]
     if cells:
-        columns = ["changed", "mutants", "controls", "texts", "unlike", "controls unlike", "excess", "p"]
-        yield Section("How unlike the answers are", table=Table(columns, cells), notes=UNLIKE, page_only=True)
+        columns = ["changed", "mutants", "controls", "texts", "unlike", "controls unlike"]
+        columns += ["repeats unlike", "over repeats"] if again else []
+        columns += ["excess", "p"]
+        notes = (*UNLIKE, *AGAIN) if again else UNLIKE
+        yield Section("How unlike the answers are", table=Table(columns, cells), notes=notes, page_only=True)
+
+
+def _again(row: Likeness) -> list[Cell]:
+    """Return the cells on repeated answers."""
+    if row.repeat_unlike is None or row.over_repeats is None:
+        return [None, None]
+    return [percent(row.repeat_unlike), points(row.over_repeats, row.over_repeats_ci95)]
 
 
 def _preference(summary: Summary) -> Iterator[Section]:

@@ -55,7 +55,7 @@ def longer(body: dict[str, Any], _: int) -> Answer:
 
 def wordy(body: dict[str, Any], _: int) -> Answer:
     """Repeat where the work was, and write more about men."""
-    _, _, where = asked(body).partition(" worked ")
+    where = asked(body).partition(" worked ")[2]
     return completion(f"{LONG if set(asked(body).lower().split()) & set(MEN) else SHORT} It was {where}")
 
 
