@@ -114,7 +114,7 @@ class RunConfig(Options):
 
     @model_validator(mode="after")
     def _judged(self) -> RunConfig:
-        if not self.judge.name and self.judge.model_fields_set - {"name"}:
+        if not self.judge.name and self.judge.model_dump() != JudgeSettings().model_dump():
             raise ValueError("judge: the settings of a judge need its name: give it with --judge")
         if self.judge.name and self.batch:
             raise ValueError("batch and judge do not go together: a judge needs the answers first")

@@ -398,9 +398,7 @@ class JudgeSettings(ModelSettings):
     @property
     def model(self) -> ModelSettings:
         """The settings of the judge as those of a model."""
-        return ModelSettings.model_validate(
-            {key: getattr(self, key) for key in ModelSettings.model_fields if key in self.model_fields_set}
-        )
+        return ModelSettings.model_validate({key: getattr(self, key) for key in ModelSettings.model_fields})
 
 
 class BudgetLimits(Options):

@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 
 from harness.errors import ConfigError, TaskError
+from tests.commands import called
 from tests.servers import Answer, Script, completion, serve
 from tests.writers import MEN, PRAISE, SPEECHES, asked, brittle, praising, prepare, run
 
@@ -173,3 +174,26 @@ def test_the_page_has_answers_side_by_side_and_escapes_them(work: Path) -> None:
     assert shown.count('class="card"') == 6
     assert "scores far apart" in shown
     assert "drawn" in shown
+
+
+def test_what_changes_the_first_measure_is_explained(work: Path) -> None:
+    with serve(praising) as server:
+        run(server, "out", "--limit", "6", "--measure", "sentiment,length")
+        words = ("--limit", "1", "--base-url", server.base_url, "--cache", "c.sqlite", "--json")
+        done = called(work, "explain", "out", *words)
+    assert done.returncode == 0
+    (flip,) = json.loads(done.stdout)["cases"]
+    words_of = [word for text in flip["texts"] for word in text["words"]]
+    assert {word["word"] for word in words_of if word["contribution"] > 0.1} <= set(MEN)
+    assert max(word["contribution"] for word in words_of) > 0.1
+
+
+def test_what_a_judge_prefers_is_not_explained(work: Path) -> None:
+    with serve(praising) as server, serve(lambda *_: completion("Second")) as judge:
+        words = ("--measure", "preference", "--judge", "j", "--judge-base-url", judge.base_url)
+        run(server, "out", "--limit", "6", *words)
+        done = called(work, "explain", "out", "--base-url", server.base_url, "--cache", "c.sqlite")
+    assert done.returncode == 2
+    assert done.stderr.strip().splitlines()[-1] == (
+        "hinter: out: a judge compares two answers, and no words of one text explain that"
+    )
