@@ -203,7 +203,7 @@ async def _flow(audit: Audit, folder: RunFolder, progress: RunState, judge: Audi
             preference.sitting(judge, cache, budget) as panel,
         ):
             progress.counts, progress.rows = runner.counts, tables.rows
-            progress.cost = lambda: figures.cost(runner.counts, audit.prices)
+            progress.cost = lambda: _cost((audit, runner.counts), (judge, progress.judged))
             progress.waiting = lambda: runner.waiting
             if panel is not None:
                 progress.judged = panel.counts
@@ -220,6 +220,13 @@ async def _flow(audit: Audit, folder: RunFolder, progress: RunState, judge: Audi
                 progress.lengths = await tokens.of_words(audit.model, audit.suite.words)
             if progress.stopped is not None:
                 raise progress.stopped
+
+
+def _cost(*asked: tuple[Audit | None, Counts]) -> float | None:
+    """Return what the model and its judge cost, in USD; None if neither price is known."""
+    costs = [figures.cost(counts, audit.prices) for audit, counts in asked if audit is not None]
+    known = [cost for cost in costs if cost is not None]
+    return sum(known) if known else None
 
 
 async def _stop(runner: Runner, judge: Judge | None) -> None:
