@@ -19,6 +19,7 @@ from harness.answering.runner import Answer, Counts, Runner
 from harness.audit.assembly import Audit, assemble
 from harness.config import RunConfig
 from harness.core import PLACES, Case, Outcome, Preference, Request
+from harness.errors import ConfigError
 from harness.files import PROMPTS
 from harness.findings.likeness import hidden
 from harness.report.figures import Judging
@@ -109,6 +110,10 @@ def of(config: RunConfig) -> Audit | None:
     if not config.judge.name:
         return None
     settings = config.judge.model
+    options = registry.model_plugin(registry.model_kind(settings)[0]).options()
+    model = registry.make_model(settings, options)
+    if not model.capabilities.chat:
+        raise ConfigError(f"judge: {model.name} reads the bare text and cannot be asked: name another model")
     asked = config.judge.question or QUESTION.format(request=config.task_options.question)
     return assemble(
         config.model_copy(
@@ -123,7 +128,7 @@ def of(config: RunConfig) -> Audit | None:
                 "control": Controls(share=0),
                 "judge": JudgeSettings(),
                 "model": settings,
-                "model_options": registry.model_plugin(registry.model_kind(settings)[0]).options(),
+                "model_options": options,
             }
         ),
         read=False,

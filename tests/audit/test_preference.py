@@ -160,6 +160,7 @@ def test_a_flip_is_confirmed_by_comparing_the_repeats(work: Path) -> None:
         (("--measure", "preference"), "preference needs a judge"),
         (("--judge", "j", "--judge-base-url", "http://127.0.0.1:9/v1"), "only the measure preference"),
         (("--measure", "preference", "--judge-question", "Which?"), "need its name"),
+        (("--measure", "preference", "--judge", "local:vader"), "cannot be asked: name another model"),
         (("--measure", "preference", "--judge", "j", "--batch"), "batch and judge do not go together"),
         (("--measure", "preference", "--judge", "j", "--budget", "9"), "judge do not go together"),
     ],
@@ -195,6 +196,28 @@ def test_a_limit_of_requests_is_of_the_model_and_its_judge_together(work: Path) 
     for server in (writer, judge):
         bodies = Counter(json.dumps(request["messages"]) for request in server.requests)
         assert max(bodies.values()) == 1
+
+
+def test_a_plan_counts_what_the_judge_is_asked_at_most(work: Path) -> None:
+    with serve(wordy) as writer, serve(longer) as judge:
+        words = command(writer, "out", *beside(judge), "--repeats", "2", "--limit", "6")
+        planned = json.loads(called(work, "plan", *words[1:]).stdout)
+        assert judge.requests == []
+        found = json.loads(called(work, *words).stdout)
+    rows = found["preference"]["rows"]
+    assert planned["judged"] == 2 * sum(row["pairs"] for row in rows) > found["judge"]["requests"]["sent"]
+
+
+def test_one_text_is_checked_without_a_judge(work: Path) -> None:
+    (work / "free.toml").write_text(
+        'task = "free"\ntask_options = { question = "Write.", measure = ["preference"] }\n'
+        'judge = { name = "j", base_url = "http://127.0.0.1:9/v1" }\n'
+        'model = { name = "m", base_url = "http://127.0.0.1:9/v1" }\n',
+        encoding="utf-8",
+    )
+    done = called(work, "check", "The man left.", "--config", "free.toml")
+    assert done.returncode == 2
+    assert "leave the measure preference out" in done.stderr
 
 
 class Failing:
