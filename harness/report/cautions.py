@@ -31,7 +31,8 @@ def of_tables(cases: pl.LazyFrame, answers: pl.LazyFrame) -> Iterator[Caution]:
     import polars as pl
 
     read = answers.filter(pl.col("outcome") == "read")
-    answer = pl.struct(pl.col("labels").list.join("\x1f"), "score")
+    written = pl.when(pl.col("measures").is_not_null()).then("reply")  # a measure is not the whole answer
+    answer = pl.struct(pl.col("labels").list.join("\x1f"), "score", written)
     number, distinct, mass = read.select(pl.len(), answer.n_unique(), pl.col("mass").mean()).collect().row(0)
     if distinct == 1 and number >= SAME:
         yield Caution(

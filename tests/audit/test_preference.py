@@ -79,7 +79,8 @@ def test_a_judge_that_goes_by_the_place_prefers_nobody(work: Path) -> None:
     assert [row["net"] for row in said["rows"]] == [0, 0]
     assert all(row["effect"] == 0 for row in found["contrasts"])
     assert found["results"][0]["biased"] == 0
-    assert "unstable-judge" in {caution["code"] for caution in found["cautions"]}
+    assert {caution["code"] for caution in found["cautions"]} == {"unstable-judge"}
+    assert "same answer" not in found["finding"]["text"]
 
 
 def test_a_judge_of_length_finds_who_is_written_more_about(work: Path) -> None:
