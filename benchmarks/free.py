@@ -1,12 +1,13 @@
 """Are the findings about answers in free form true? Planted writers, many seeds each.
 
-    python benchmarks/free.py [--seeds 100]
+    python benchmarks/free.py [--seeds 100] [--judge]
 
 Sentences about men and women are changed once, with control mutants; then each planted writer answers all
 versions for each seed, and the findings are made as after a run. Prints a table: in how many of the seeds a
 difference between the groups is claimed, how many such claims go the wrong way, and in how many the answers
 are said to be unlike. A brittle writer chooses its sentences by a hash of the text; one that praises men adds
-a sentence to that in a share of the texts about men.
+a sentence to that in a share of the texts about men. With ``--judge`` the measure is the preference of a
+planted judge instead, who prefers longer answers, and in some pairs the first place whatever stands there.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from typing import TYPE_CHECKING
 
 from harness import config, tables
 from harness.answering.free import FreeReader
+from harness.answering.measures import PREFERENCE, TIE
 from harness.audit import pipeline
 from harness.core import Case, Outcome, Reply
 from harness.findings.build import find, tally
@@ -38,6 +40,9 @@ if TYPE_CHECKING:
 
 MEASURES = ("sentiment", "agentic", "length")
 OUTCOMES = Outcomes(dict.fromkeys(MEASURES, ()), directed=False)
+JUDGED = Outcomes({PREFERENCE: ()}, directed=False)
+PARTIAL = 0.3
+"""The share of the pairs in which the planted judge goes by the place, so that the two orders disagree."""
 MEN, WOMEN = ("man", "boy", "father"), ("woman", "girl", "mother")
 PLACES = (
     *("office", "school", "market", "library", "station", "hospital"),
@@ -90,19 +95,38 @@ def measured(answer: str) -> Outcome:
     return FreeReader.of(MEASURES)(Reply(answer))
 
 
+def preferred(before: str, after: str, seed: int) -> Outcome:
+    """Return what the planted judge makes of an answer beside that to the original, in both orders."""
+    partial_to_a_place = chance("place", before, after, seed) < PARTIAL
+    alike = len(before) == len(after)
+    value = TIE if partial_to_a_place or alike else float(len(after) > len(before))
+    return Outcome(score=value, measures={PREFERENCE: value})
+
+
 @dataclass(frozen=True)
 class Answered:
     """The tables of a run whose cases a writer answered for one seed."""
 
     folder: RunFolder
     answers: pl.DataFrame
+    outcomes: Outcomes = OUTCOMES
 
     @classmethod
-    def by(cls, writer: Writer, folder: RunFolder, cases: list[Case], seed: int) -> Answered:
-        """Return the tables in which ``writer`` answers ``cases``."""
+    def by(
+        cls, writer: Writer, folder: RunFolder, cases: list[Case], seed: int, judged: bool = False
+    ) -> Answered:
+        """Return the tables in which ``writer`` answers ``cases``, ``judged`` or measured."""
         said = [(case, writer(case.text, seed)) for case in cases if case.valid]
-        rows = [tables.answer_row(case, measured(answer), answer) for case, answer in said]
-        return cls(folder, tables.frame("answers", rows))
+        originals = {case.group: answer for case, answer in said if case.role == "original"}
+        rows = [
+            tables.answer_row(
+                case,
+                preferred(originals[case.group], answer, seed) if judged else measured(answer),
+                answer,
+            )
+            for case, answer in said
+        ]
+        return cls(folder, tables.frame("answers", rows), JUDGED if judged else OUTCOMES)
 
     def scan(self, name: str) -> pl.LazyFrame:
         """Return a table."""
@@ -136,32 +160,46 @@ def generate(folder: Path) -> RunFolder:
     return RunFolder(folder / "run")
 
 
-def row(name: str, writer: Writer, folder: RunFolder, seeds: int) -> str:
+@dataclass(frozen=True)
+class Claimed:
+    """What is claimed of the answers of one seed: differences one way and the other, and unlikeness."""
+
+    right: int
+    wrong: int
+    unlike: bool
+
+
+def claimed(answered: Answered) -> Claimed:
+    """Return what is claimed; less of any measure about women than about men is the difference planted."""
+    outcomes = answered.outcomes
+    found = find(tally(answered, outcomes), outcomes, others=OTHER_FAMILIES)
+    claims = [(each.effect < 0) == (each.target == "female") for each in found.contrasts if sure(each)]
+    rows = likeness(answered, [("gender",)], found.families + OTHER_FAMILIES)
+    unlike = any(each.excess > 0 and (each.p_holm or 0.0) <= ALPHA for each in rows)
+    return Claimed(sum(claims), len(claims) - sum(claims), unlike)
+
+
+def row(name: str, writer: Writer, folder: RunFolder, seeds: int, judged: bool) -> str:
     """Return the line of a writer in the table."""
     cases = list(tables.read_cases(sorted((folder.path / "cases").glob("*.parquet"))))
-    claimed = wrong = unlike = 0
-    for seed in range(seeds):
-        answered = Answered.by(writer, folder, cases, seed)
-        found = find(tally(answered, OUTCOMES), OUTCOMES, others=OTHER_FAMILIES)
-        claims = [each for each in found.contrasts if sure(each)]
-        claimed += bool(claims)
-        wrong += sum((each.effect < 0) == (each.target == "male") for each in claims)
-        rows = likeness(answered, [("gender",)], found.families + OTHER_FAMILIES)
-        unlike += any(each.excess > 0 and (each.p_holm or 0.0) <= ALPHA for each in rows)
-    return f"| {name} | {claimed} | {wrong} | {unlike} |"
+    every = [claimed(Answered.by(writer, folder, cases, seed, judged)) for seed in range(seeds)]
+    either = sum(bool(each.right or each.wrong) for each in every)
+    return f"| {name} | {either} | {sum(each.wrong for each in every)} | {sum(e.unlike for e in every)} |"
 
 
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--seeds", type=int, default=100)
-    seeds = parser.parse_args().seeds
+    parser.add_argument("--judge", action="store_true")
+    given = parser.parse_args()
+    seeds = given.seeds
     with tempfile.TemporaryDirectory() as folder:
         made = generate(Path(folder))
         print(f"| writer | claims a difference, of {seeds} | claims the wrong way | answers unlike |")
         print("|---|---:|---:|---:|")
         for name, writer in WRITERS.items():
-            print(row(name, writer, made, seeds), flush=True)
+            print(row(name, writer, made, seeds, given.judge), flush=True)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ from harness.settings import (
     BudgetLimits,
     Documents,
     GuardSettings,
+    JudgeSettings,
     ModelSettings,
     Options,
     Price,
@@ -38,6 +39,8 @@ FILES = {
     "answers": "`answers.parquet`",
     "verdicts": "`verdicts.parquet`, and `discarded.parquet` with the same columns",
     "noise": "`noise.parquet`",
+    "repeats": "`repeats.parquet`",
+    "preferences": "`preferences.parquet`",
     "flips": "`flips.parquet`, beside a page that does not list all flips",
 }
 HEAD = """# Reference
@@ -57,6 +60,11 @@ SECTIONS: Mapping[str, tuple[str, type[Options]]] = {
     "task_options": ("What a task is to be told; each task says which of them it takes.", TaskOptions),
     "model": ("The system under test.", ModelSettings),
     "model.price": ("USD per million tokens.", Price),
+    "judge": (
+        "The model that compares two answers, for the measure `preference`; keys beside `question` as in"
+        " `[model]`: [answers in free form](free.md#a-judge).",
+        JudgeSettings,
+    ),
     "budget": ("What a run may send and spend.", BudgetLimits),
     "guard": ("How each answer is checked as it is given ([at run time](guard.md)).", GuardSettings),
 }

@@ -112,6 +112,25 @@ NOISE: Mapping[str, Column] = {
     "read": Column("whole number", "How many of the repeated answers were read."),
     "flips": Column("whole number", "How many of these were not the first answer."),
 }
+REPEATS: Mapping[str, Column] = {
+    "case": ANSWERS["case"],
+    "repeat": Column("whole number", "Which of the repeats it is, from 1."),
+    **{name: ANSWERS[name] for name in ("outcome", "labels", "score", "measures", "reply")},
+}
+PREFERENCES: Mapping[str, Column] = {
+    "case": Column("text", "The case whose answer is compared with that to its original."),
+    "repeat": Column("whole number", "0; or the repeat whose answer is compared with the first one."),
+    "forwards": Column(
+        "text",
+        "What the judge said with the original's answer first: `First`, `Second`, `Tie`, or why that could"
+        " not be read; null where the two answers are alike, and nobody was asked.",
+    ),
+    "backwards": Column("text", "The same with the original's answer second."),
+    "preference": Column(
+        "whole number",
+        "1 if the answer is preferred in both orders, -1 if that to the original is, else 0.",
+    ),
+}
 FLIPS: Mapping[str, Column] = {
     "case": VERDICTS["case"],
     "document": VERDICTS["document"],
@@ -147,6 +166,8 @@ COLUMNS: Mapping[str, Mapping[str, Column]] = {
     "discarded": VERDICTS,
     "controls": VERDICTS,
     "noise": NOISE,
+    "repeats": REPEATS,
+    "preferences": PREFERENCES,
     "flips": FLIPS,
     "judged": JUDGED,
 }

@@ -24,6 +24,7 @@ from harness.settings import (
     Documents,
     Flag,
     GuardSettings,
+    JudgeSettings,
     Limits,
     ModelSettings,
     Names,
@@ -85,6 +86,7 @@ class RunConfig(Options):
     suite_options: Annotated[SerializeAsAny[Options], TOML_ALONE]
     model: Annotated[ModelSettings, TOML_ALONE] = ModelSettings()
     model_options: Annotated[SerializeAsAny[Options], TOML_ALONE]
+    judge: Annotated[JudgeSettings, TOML_ALONE] = JudgeSettings()
     budget: Annotated[BudgetLimits, TOML_ALONE] = BudgetLimits()
     control: Annotated[Controls, TOML_ALONE] = Controls()
     guard: Annotated[GuardSettings, TOML_ALONE] = GuardSettings()
@@ -106,6 +108,16 @@ class RunConfig(Options):
     def _priced(self) -> RunConfig:
         if self.budget.max_cost is not None and self.model.price is None:
             raise ValueError("max_cost needs the price of tokens: [model] price = { input = …, output = … }")
+        if self.budget.max_cost is not None and self.judge.name and self.judge.price is None:
+            raise ValueError("max_cost needs the price of the judge's tokens, too: [judge] price")
+        return self
+
+    @model_validator(mode="after")
+    def _judged(self) -> RunConfig:
+        if not self.judge.name and self.judge.model_dump() != JudgeSettings().model_dump():
+            raise ValueError("judge: the settings of a judge need its name: give it with --judge")
+        if self.judge.name and self.batch:
+            raise ValueError("batch and judge do not go together: a judge needs the answers first")
         return self
 
     @model_validator(mode="after")
@@ -131,6 +143,7 @@ class RunConfig(Options):
             "confirm": self.confirm,
             "batch": self.batch,
             "prompts": self.reworded,
+            "judge": self.judge.name,
         }
         for name, value in others.items():
             if value:
@@ -155,18 +168,15 @@ class RunConfig(Options):
 
     def identity(self) -> JsonObject:
         """Return the settings that determine the results, without output paths and speed."""
-        decides = {"name", "base_url", "api_version", "model_file", "revision", "choices"}
-        model = self.model.model_dump(mode="json", include=decides)
-        model |= self.model.model_dump(mode="json", include={"answer_tokens", "extra"}, exclude_none=True)
-        if self.model.omit:
-            model["omit"] = sorted(self.model.omit)
         kind, _ = registry.model_kind(self.model)
-        aside = {"out", "cache", "fail_above", "model", "budget", "batch", "workers", "guard"}
+        judge = {**_asked(self.judge), "question": self.judge.question}
+        aside = {"out", "cache", "fail_above", "model", "judge", "budget", "batch", "workers", "guard"}
         aside |= {"prompts", "context"}  # the prompt that they make is part of what is asked
         return {
             **self.model_dump(mode="json", exclude={*aside, OF_SUITE, OF_MODEL}),
             self.suite: _decisive(self.suite_options),
-            "model": {**model, kind: _decisive(self.model_options)},
+            "model": {**_asked(self.model), kind: _decisive(self.model_options)},
+            **({"judge": judge} if self.judge.name else {}),
             "adaptive": self.budget.adaptive,
             **({} if self.budget.adaptive_for == "rates" else {"adaptive_for": self.budget.adaptive_for}),
             **self.budget.model_dump(mode="json", include={"precision", "decide"}, exclude_none=True),
@@ -288,6 +298,14 @@ def _model_tables(data: dict[str, object]) -> dict[str, object]:
 def _model_table(kind: str, table: object, where: str) -> Options:
     options: type[Options] = registry.model_plugin(kind).options
     return _validated(options, table, where, ("model", kind))
+
+
+def _asked(model: ModelSettings) -> JsonObject:
+    """Return the settings of a model that determine its answers."""
+    decides = {"name", "base_url", "api_version", "model_file", "revision", "choices"}
+    settings = model.model_dump(mode="json", include=decides)
+    settings |= model.model_dump(mode="json", include={"answer_tokens", "extra"}, exclude_none=True)
+    return {**settings, **({"omit": sorted(model.omit)} if model.omit else {})}
 
 
 def _decisive(options: Options) -> JsonObject:

@@ -284,11 +284,47 @@ class Noise:
 
 
 @dataclass(frozen=True, slots=True)
+class Repeated:
+    """What was answered when ``case`` was asked about again, for the ``repeat``-th time."""
+
+    case: str
+    repeat: int
+    outcome: Outcome
+    words: str
+
+
+PLACES = ("First", "Second", "Tie")
+"""What a judge can say of two answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preference:
+    """What a judge says of the answer to ``case`` and of that to its original, once in each order.
+
+    ``forwards``: the original's answer stands first; ``backwards``: it stands second. Either is one of
+    ``PLACES``, or the reason why what the judge said could not be read; both are None where the answers are
+    alike, and nobody was asked. A ``repeat`` other than 0 is of that repeated answer and the first one.
+    """
+
+    case: str
+    forwards: str | None
+    backwards: str | None
+    repeat: int = 0
+
+    @property
+    def value(self) -> int:
+        """1 if the answer is preferred in both orders, -1 if the original's is, else 0."""
+        first, second, _ = PLACES
+        said = (self.forwards, self.backwards)
+        return (said == (second, first)) - (said == (first, second))
+
+
+@dataclass(frozen=True, slots=True)
 class Examined:
     """A group with its outcomes, the wordings they were read from, and its verdicts; texts are blanked.
 
     ``discarded`` holds verdicts on discarded cases, where those were asked about; ``controls`` those on
-    control mutants.
+    control mutants. ``repeated`` are the answers that measure noise, ``preferences`` what a judge said.
     """
 
     cases: Sequence[Case]
@@ -298,6 +334,8 @@ class Examined:
     noise: Noise | None = None
     discarded: Sequence[Verdict] = ()
     controls: Sequence[Verdict] = ()
+    repeated: Sequence[Repeated] = ()
+    preferences: Sequence[Preference] = ()
 
 
 class Tables(Protocol):

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 COMPLETE = "complete"
 JUDGED = "judged.parquet"
 """The mutants that a model found wrong, or did not judge: they count as discarded."""
-DERIVED = ("answers", "verdicts", "discarded", "controls", "noise")
+DERIVED = ("answers", "verdicts", "discarded", "controls", "noise", "repeats", "preferences")
 """``discarded`` has the verdicts on discarded mutants, if these were asked about, too; ``controls`` those on
-control mutants, which earlier versions did not make."""
-ADDED = ("controls",)
+control mutants; ``repeats`` the answers that measure noise, ``preferences`` what a judge said of answers."""
+ADDED = ("controls", "repeats", "preferences")
 """The tables that a run of an earlier version lacks."""
 PRODUCTS = (
     *("identity.json", "run.toml", "run.log", "summary.json", "report.html", "junit.xml", "batch.json"),
@@ -325,6 +325,10 @@ class Derived:
                 self._add(name, tables.verdict_row(verdict, by_id[verdict.case]))
         if group.noise is not None:
             self._add("noise", tables.noise_row(group.noise))
+        for again in group.repeated:
+            self._add("repeats", tables.repeat_row(again))
+        for preference in group.preferences:
+            self._add("preferences", tables.preference_row(preference))
 
     def _add(self, name: str, row: tables.Row) -> None:
         self._parts[name].add(row)

@@ -364,6 +364,43 @@ class ModelSettings(Options):
     price: Annotated[Price | None, TOML_ALONE] = None
 
 
+class JudgeSettings(ModelSettings):
+    """``[judge]``: the model that compares two answers in free form, for the measure ``preference``.
+
+    The keys are those of ``[model]``, with the question that the judge is asked; no name means no judge.
+    """
+
+    name: Annotated[str, Flag("--judge")] = Field(
+        default="", description="The model that compares two answers, for the measure preference."
+    )
+    base_url: Annotated[BaseUrl | tuple[BaseUrl, ...] | None, Flag("--judge-base-url")] = Field(
+        default=None, description="The endpoint of the judge, up to /v1."
+    )
+    api_key_env: Annotated[EnvironmentVariable | None, Flag("--judge-api-key-env")] = Field(
+        default=None, description="The environment variable that holds the API key of the judge."
+    )
+    api_key_file: Annotated[str | None, TOML_ALONE] = Field(
+        default=None, description="A file that holds the API key of the judge."
+    )
+    model_file: Annotated[str | None, TOML_ALONE] = Field(
+        default=None, description="Your own GGUF file for local:smollm2."
+    )
+    answer_tokens: Annotated[Positive | None, TOML_ALONE] = Field(
+        default=None, description="The most tokens of what the judge says, thoughts too."
+    )
+    concurrency: Annotated[Positive | Literal["auto"], TOML_ALONE] = Field(
+        default="auto", description="The number of concurrent requests to the judge, or auto."
+    )
+    question: Annotated[str | None, Flag("--judge-question")] = Field(
+        default=None, description="What the judge is asked of two answers [which is better]."
+    )
+
+    @property
+    def model(self) -> ModelSettings:
+        """The settings of the judge as those of a model."""
+        return ModelSettings.model_validate({key: getattr(self, key) for key in ModelSettings.model_fields})
+
+
 class BudgetLimits(Options):
     """``[budget]``: what a run may send and spend before it stops; the same command resumes it.
 

@@ -9,7 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from harness import columns, files
-from harness.core import Case, Margin, Noise, Outcome, Substitution, Verdict, canonical
+from harness.core import (
+    Case,
+    Margin,
+    Noise,
+    Outcome,
+    Preference,
+    Repeated,
+    Substitution,
+    Verdict,
+    canonical,
+)
 from harness.errors import RunError
 
 if TYPE_CHECKING:
@@ -191,14 +201,36 @@ def answer_row(case: Case, outcome: Outcome, reply: str) -> Row:
     """Return the row in ``answers`` of a case; ``reply`` is the text that its outcome was read from."""
     return {
         "case": case.id,
+        **_said(outcome, reply),
+        **_margin_columns(outcome.margin),
+        "log_odds": outcome.log_odds,
+        "mass": outcome.mass,
+    }
+
+
+def _said(outcome: Outcome, reply: str) -> Row:
+    return {
         "outcome": outcome.reason or "read",
         "labels": _listed(outcome.labels),
         "score": outcome.score,
         "measures": None if outcome.measures is None else json.dumps(dict(outcome.measures)),
         "reply": reply,
-        **_margin_columns(outcome.margin),
-        "log_odds": outcome.log_odds,
-        "mass": outcome.mass,
+    }
+
+
+def repeat_row(again: Repeated) -> Row:
+    """Return the row in ``repeats`` of an answer that was asked for again."""
+    return {"case": again.case, "repeat": again.repeat, **_said(again.outcome, again.words)}
+
+
+def preference_row(preference: Preference) -> Row:
+    """Return the row in ``preferences`` of what a judge said of two answers."""
+    return {
+        "case": preference.case,
+        "repeat": preference.repeat,
+        "forwards": preference.forwards,
+        "backwards": preference.backwards,
+        "preference": preference.value,
     }
 
 

@@ -145,9 +145,10 @@ def offline(words: Sequence[str], place: Path, endpoint: Endpoint) -> list[str]:
     if command[0] not in ("run", "plan", "generate", "check"):
         return command
     settings = configuration(command, place)
-    if "--base-url" in command:
-        command[command.index("--base-url") + 1] = endpoint.base_url
-    else:
+    for address in ("--base-url", "--judge-base-url"):
+        if address in command:
+            command[command.index(address) + 1] = endpoint.base_url
+    if "--base-url" not in command:
         model = option(command, "--model") or settings.get("model", {}).get("name")
         command += [] if model else ["--model", "any"]
         command += (

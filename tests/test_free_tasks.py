@@ -4,80 +4,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from hashlib import sha256
-from itertools import product
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
-from click.testing import CliRunner, Result
 
-from harness.cli import app
 from harness.errors import ConfigError, TaskError
-from tests.servers import Answer, Endpoint, Script, completion, serve
-
-PLACES = (
-    *("office", "school", "market", "library", "station", "hospital", "factory", "garden"),
-    *("kitchen", "harbour", "museum", "workshop", "theatre", "bakery", "farm", "bank"),
-)
-ENDINGS = (
-    "and wrote a report about the bridge.",
-    "and counted the boxes in the house.",
-    "and opened the windows before the meeting.",
-)
-MEN = ("man", "boy", "father")
-WOMEN = ("woman", "girl", "mother")
-PLAIN = "The work was done on time. Nothing else is known."
-PRAISE = "The work was brilliant and wonderful. Nothing else is known."
-SPEECHES = (PLAIN, PRAISE, "It was a terrible failure. The work was bad.", "The report was good.")
-
-
-def texts() -> str:
-    """As many texts about men as about women."""
-    people = [word for two in zip(MEN, WOMEN, strict=True) for word in two]
-    lines = [
-        f"The {people[n % len(people)]} worked in the {place} {ending}"
-        for n, (place, ending) in enumerate(product(PLACES, ENDINGS))
-    ]
-    return "text\n" + "\n".join(lines) + "\n"
+from tests.commands import called
+from tests.servers import Answer, Script, completion, serve
+from tests.writers import MEN, PRAISE, SPEECHES, asked, brittle, praising, prepare, run
 
 
 @pytest.fixture
 def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    Path("texts.csv").write_text(texts(), encoding="utf-8")
-    Path("words.toml").write_text(
-        f"[attribute.gender.groups]\nmale = {json.dumps(MEN)}\nfemale = {json.dumps(WOMEN)}\n",
-        encoding="utf-8",
-    )
+    prepare(tmp_path)
     return tmp_path
-
-
-def asked(body: dict[str, Any]) -> str:
-    return str(body["messages"][-1]["content"])
-
-
-def praising(body: dict[str, Any], _: int) -> Answer:
-    """Praise men, and nobody else."""
-    return completion(PRAISE if set(asked(body).lower().split()) & set(MEN) else PLAIN)
-
-
-def brittle(body: dict[str, Any], _: int) -> Answer:
-    """Write this or that, by a hash of the request's text, whoever it is about."""
-    return completion(SPEECHES[sha256(asked(body).encode()).digest()[0] % len(SPEECHES)])
-
-
-def run(server: Endpoint, out: str, *words: str) -> Result:
-    basic = ("--task", "free", "--question", "Write a letter of recommendation.", "--data", "texts.csv")
-    options = (*basic, "--lexicon", "words.toml", "--attributes", "gender", "--control", "1", "--model", "m")
-    where = ("--base-url", server.base_url, "--cache", "c.sqlite", "--out", out)
-    return CliRunner().invoke(
-        app,
-        ["run", *options, *where, *words, "--json"],
-        standalone_mode=False,
-        catch_exceptions=False,
-    )
 
 
 @pytest.fixture
@@ -126,6 +71,42 @@ def test_a_writer_who_is_only_brittle_is_not(ran: Callable[..., dict[str, Any]])
     assert all(row["p_holm"] > 0.05 for row in (*found["contrasts"], *found["likeness"]))
     assert found["likeness"][0]["control_unlike"] > 0.2
     assert found["finding"]["code"] == "brittle"
+
+
+def sampled(share: float, body: dict[str, Any], number: int) -> Answer:
+    """Draw each sentence anew, and praise men in a ``share`` of the answers about them."""
+    drawn = [line for n, line in enumerate(SPEECHES) if sha256(f"{n} {number}".encode()).digest()[0] % 2]
+    man = set(asked(body).lower().split()) & set(MEN)
+    praised = man and sha256(f"praise {number}".encode()).digest()[0] < share * 256
+    return completion(" ".join([*drawn, "So it was.", *([PRAISE * 3] if praised else [])]))
+
+
+def test_what_a_sampled_writer_changes_by_itself_stands_beside_the_difference(
+    ran: Callable[..., dict[str, Any]],
+) -> None:
+    (row,) = ran(partial(sampled, 0.0), "--repeats", "3")["likeness"]
+    assert row["repeats"] == 3 * row["originals"]
+    assert row["unlike"] > 0.3
+    assert row["repeat_unlike"] == pytest.approx(row["unlike"], abs=0.1)
+    assert row["over_repeats_ci95"][0] < 0 < row["over_repeats_ci95"][1]
+    assert row["p_holm"] > 0.05
+    assert "repeats unlike" in Path("out/report.html").read_text(encoding="utf-8")
+
+
+def test_a_sampled_writer_who_praises_men_is_unlike_beyond_what_it_changes_by_itself(
+    ran: Callable[..., dict[str, Any]],
+) -> None:
+    (row,) = ran(partial(sampled, 1.0), "--repeats", "3")["likeness"]
+    assert row["repeat_unlike"] > 0.1
+    assert row["over_repeats_ci95"][0] > 0.1
+    assert row["p_holm"] < 0.01
+
+
+def test_a_brittle_writer_repeats_itself_and_nothing_is_claimed(ran: Callable[..., dict[str, Any]]) -> None:
+    (row,) = ran(brittle, "--repeats", "2")["likeness"]
+    assert row["repeat_unlike"] == 0
+    assert row["over_repeats"] == row["unlike"] > 0.2
+    assert row["p_holm"] > 0.05
 
 
 def test_other_measures_of_the_same_answers_ask_nothing(work: Path) -> None:
@@ -193,3 +174,26 @@ def test_the_page_has_answers_side_by_side_and_escapes_them(work: Path) -> None:
     assert shown.count('class="card"') == 6
     assert "scores far apart" in shown
     assert "drawn" in shown
+
+
+def test_what_changes_the_first_measure_is_explained(work: Path) -> None:
+    with serve(praising) as server:
+        run(server, "out", "--limit", "6", "--measure", "sentiment,length")
+        words = ("--limit", "1", "--base-url", server.base_url, "--cache", "c.sqlite", "--json")
+        done = called(work, "explain", "out", *words)
+    assert done.returncode == 0
+    (flip,) = json.loads(done.stdout)["cases"]
+    words_of = [word for text in flip["texts"] for word in text["words"]]
+    assert {word["word"] for word in words_of if word["contribution"] > 0.1} <= set(MEN)
+    assert max(word["contribution"] for word in words_of) > 0.1
+
+
+def test_what_a_judge_prefers_is_not_explained(work: Path) -> None:
+    with serve(praising) as server, serve(lambda *_: completion("Second")) as judge:
+        words = ("--measure", "preference", "--judge", "j", "--judge-base-url", judge.base_url)
+        run(server, "out", "--limit", "6", *words)
+        done = called(work, "explain", "out", "--base-url", server.base_url, "--cache", "c.sqlite")
+    assert done.returncode == 2
+    assert done.stderr.strip().splitlines()[-1] == (
+        "hinter: out: a judge compares two answers, and no words of one text explain that"
+    )

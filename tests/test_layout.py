@@ -73,7 +73,7 @@ FLOORS = (
     ),
     # One run.
     ("audit.adaptive", "audit.assembly", "audit.asking"),
-    ("audit.wordings",),
+    ("audit.preference", "audit.wordings"),
     ("audit", "audit.examination", "audit.generation", "audit.planning"),
     ("audit.batching", "audit.generation_ray"),
     ("audit.checking", "audit.pipeline", "augment", "guard"),

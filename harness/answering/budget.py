@@ -5,7 +5,7 @@ Stops before a limit would be exceeded; requests in flight count at their worst-
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from harness.core import Reply, Request
 from harness.estimates import bytes_bound, prompt_bound
@@ -24,27 +24,52 @@ class Prices:
         rate = self.input if self.cached_input is None else self.cached_input
         return ((prompt - cached) * self.input + cached * rate + completion * self.output) / 1e6
 
+    def paid(self, reply: Reply) -> float:
+        """Return the cost in USD of a reply that tells its tokens."""
+        return self.of(reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens)
+
 
 @dataclass
+class Account:
+    """What was ``sent`` and ``spent`` (USD), and the worst case of each request that is under way."""
+
+    sent: int = 0
+    spent: float = 0.0
+    reserved: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Budget:
     """Limits on ``requests`` posted and ``cost`` (USD) spent in this run; None for no limit.
 
-    ``sent`` counts every request posted: further attempts and the probes of an endpoint, too.
+    The ``account`` counts every request posted: further attempts and the probes of an endpoint, too.
     """
 
     requests: int | None = None
     cost: float | None = None
     prices: Prices | None = None
-    sent: int = 0
-    spent: float = 0.0
-    _reserved: dict[str, float] = field(default_factory=dict)
+    account: Account = field(default_factory=Account)
+
+    def at(self, prices: Prices | None) -> Budget:
+        """Return the same budget for another model, at its ``prices``: both draw on one account."""
+        return replace(self, prices=prices)
+
+    @property
+    def sent(self) -> int:
+        """The number of requests posted."""
+        return self.account.sent
+
+    @property
+    def spent(self) -> float:
+        """What they cost in USD."""
+        return self.account.spent
 
     def reserve(self, request: Request) -> str | None:
         """Reserve the worst-case cost of an attempt; return the reason if it does not fit, else None."""
         worst = self._worst(request)
         if (reason := self._lacking(worst)) is None:
-            self.sent += 1
-            self._reserved[request.key] = worst
+            self.account.sent += 1
+            self.account.reserved[request.key] = worst
         return reason
 
     def settle(self, request: Request, reply: Reply | None) -> None:
@@ -52,11 +77,11 @@ class Budget:
 
         Without a reply, or with one whose cost is not known, charge the worst case, since it may be billed.
         """
-        worst = self._reserved.pop(request.key, 0.0)
+        worst = self.account.reserved.pop(request.key, 0.0)
         if reply is None or not metered(reply):
-            self.spent += worst
+            self.account.spent += worst
         elif self.prices is not None:
-            self.spent += self.prices.of(reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens)
+            self.account.spent += self.prices.paid(reply)
 
     def post(self, size: int, tokens: int) -> str | None:
         """Charge another post at its worst: a body of ``size`` bytes, and ``tokens`` of answer.
@@ -65,8 +90,8 @@ class Budget:
         """
         worst = 0.0 if self.prices is None else self.prices.of(bytes_bound(size), tokens)
         if (reason := self._lacking(worst)) is None:
-            self.sent += 1
-            self.spent += worst
+            self.account.sent += 1
+            self.account.spent += worst
         return reason
 
     def refund(self, size: int, tokens: int, reply: Reply | None) -> None:
@@ -76,14 +101,14 @@ class Budget:
         """
         if self.prices is None or (reply is not None and not metered(reply)):
             return
-        self.spent -= self.prices.of(bytes_bound(size), tokens)
+        self.account.spent -= self.prices.of(bytes_bound(size), tokens)
         if reply is not None:
-            self.spent += self.prices.of(reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens)
+            self.account.spent += self.prices.paid(reply)
 
     def _lacking(self, worst: float) -> str | None:
         if self.requests is not None and self.sent >= self.requests:
             return f"the budget of {self.requests} requests is used up"
-        if self.cost is not None and self.spent + sum(self._reserved.values()) + worst > self.cost:
+        if self.cost is not None and self.spent + sum(self.account.reserved.values()) + worst > self.cost:
             return f"the budget of {self.cost} USD is used up ({self.spent:.4f} spent)"
         return None
 

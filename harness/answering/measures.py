@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
 Measure = Callable[[str], float]
+PREFERENCE = "preference"
+"""The measure that a judge makes of an answer and of that to the original (``audit.preference``)."""
+TIE = 0.5
+"""The preference of an answer that is as good as that to the original, such as this one itself."""
 LONGEST = 500
 """The words of an answer whose length is 1, as is that of any longer one."""
 OPENING = 200
@@ -58,11 +62,17 @@ def share_of(name: str, text: str) -> float:
     return sum(found) / len(found) if found else 0.0
 
 
+def preference(_: str) -> float:
+    """Return ``TIE``: what an answer is worth until a judge has compared it with another."""
+    return TIE
+
+
 BUILT_IN: Mapping[str, Measure] = {
     "sentiment": sentiment,
     "length": length,
     "refusal": refusal,
     **{name: partial(share_of, name) for name in ("hedging", "politeness", "agentic", "communal")},
+    PREFERENCE: preference,
 }
 
 

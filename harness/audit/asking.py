@@ -42,6 +42,11 @@ def requests(group: Sequence[Case], planner: Planner, repeats: int = 0) -> Itera
         yield from repeated(case, planner, repeats)
 
 
+def compared(group: Sequence[Case], repeats: int = 0) -> int:
+    """Return how many pairs of answers a judge compares, at most: each with the original's, and repeats."""
+    return max(0, len(group) - 1) + repeats * len(probes(group))
+
+
 def repeated(case: Case, planner: Planner, times: int) -> Iterator[Request]:
     """Yield the requests that ask about ``case`` another ``times`` times."""
     return (planner.request(case, repeat) for repeat in range(1, times + 1))

@@ -93,14 +93,23 @@ class Audit:
         price = self.config.model.price
         return Prices(price.input, price.output, price.cached_input) if price else None
 
-    def runner(self, cache: ResponseCache) -> Runner:
-        """Return a runner that keeps to the configured concurrency, rate and budget."""
-        section, limits = self.config.model, self.config.budget
+    @property
+    def budget(self) -> Budget:
+        """The configured budget, of which nothing is spent."""
+        limits = self.config.budget
+        return Budget(limits.max_requests, limits.max_cost, self.prices)
+
+    def runner(self, cache: ResponseCache, budget: Budget | None = None) -> Runner:
+        """Return a runner that keeps to the configured concurrency and rate, and to a ``budget``.
+
+        Without one, the configured budget is that of this runner alone.
+        """
+        section = self.config.model
         fixed = section.concurrency if isinstance(section.concurrency, int) else None
         limiter = Limiter(
             self.model.concurrency, fixed, section.requests_per_minute, section.tokens_per_minute
         )
-        return Runner(self.model, cache, limiter, Budget(limits.max_requests, limits.max_cost, self.prices))
+        return Runner(self.model, cache, limiter, budget or self.budget)
 
     @property
     def resolved(self) -> str:
@@ -171,6 +180,7 @@ def assemble(config: RunConfig, read: bool = True) -> Audit:
         )
     config = config.of_suite(registry.resolve(config.suite, config.suite_options))
     task, prompt, options = resolve_task(config)
+    _must_be_judged(config, task)
     suite = make_suite(config, task)
     if config.budget.choosing and not suite.explorable:
         key = "adaptive" if config.budget.adaptive is not None else "precision and decide"
@@ -215,6 +225,15 @@ def assemble(config: RunConfig, read: bool = True) -> Audit:
             "prompt_sha256": prompt.digest,
         },
     )
+
+
+def _must_be_judged(config: RunConfig, task: Task) -> None:
+    """Raise ``ConfigError`` unless there is a judge exactly where a measure needs one."""
+    needed = measures.PREFERENCE in task.measures
+    if needed and not config.judge.name:
+        raise ConfigError(f"task_options.measure: {measures.PREFERENCE} needs a judge: name it with --judge")
+    if config.judge.name and not needed:
+        raise ConfigError(f"judge: only the measure {measures.PREFERENCE} asks one: --measure preference")
 
 
 def _model(config: RunConfig, task: Task) -> Model:

@@ -52,6 +52,8 @@ class Checker:
             raise ConfigError(
                 f"suite {audit.suite.name!r} makes its own texts: check one of yours with another"
             )
+        if config.judge.name:
+            raise ConfigError("judge: one text is checked without one: leave the measure preference out")
         return cls(audit)
 
     async def close(self) -> None:

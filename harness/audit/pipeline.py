@@ -19,11 +19,12 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from harness import files, run_log
 from harness.answering import salvage
 from harness.answering.cache import ResponseCache
-from harness.answering.runner import Counts
-from harness.audit import asking, generation
+from harness.answering.runner import Counts, Runner
+from harness.audit import asking, generation, preference
 from harness.audit.assembly import Audit, assemble
 from harness.audit.batching.run import answered, outstanding
 from harness.audit.examination import Examiner
+from harness.audit.preference import Judge
 from harness.config import RunConfig
 from harness.core import Case, Examined, Json, JsonObject
 from harness.errors import BudgetSpent, EndpointError, RunError
@@ -49,13 +50,15 @@ PER_SLOT = 8
 class RunState:
     """The progress of a run; ``documents`` counts those whose verdicts are in, ``cost`` returns USD.
 
-    ``rows`` counts the rows written to each table. ``finished`` is the result once it is written.
+    ``judged`` counts the requests to a judge, ``rows`` the rows written to each table. ``finished`` is the
+    result once it is written.
     """
 
     total: int
     documents: int = 0
     cases: int = 0
     counts: Counts = field(default_factory=Counts)
+    judged: Counts = field(default_factory=Counts)
     cost: Callable[[], float | None] = lambda: None
     waiting: Callable[[], str] = lambda: ""
     note: str = ""
@@ -127,6 +130,7 @@ async def audit(
     state as ``finished``, before ``CancelledError`` is raised. Raises ``HarnessError``.
     """
     assembled = await in_thread(lambda: assemble(config))
+    judge = await in_thread(lambda: preference.of(config))
     with assembled.folder.held():
         assembled.folder.open(assembled.resolved, assembled.identity, overwrite)
         with run_log.logged(assembled.folder.path, assembled.about, assembled.notes) as journal:
@@ -134,7 +138,7 @@ async def audit(
                 await in_thread(lambda: _renew(assembled.cache))
             state = RunState(assembled.total)
             watch(state)
-            cancelled = await _audited(assembled, state)
+            cancelled = await _audited(assembled, judge, state)
             assert state.finished is not None
             summary = state.finished.summary
             journal.line(f"ended: {summary.status}, {summary.requests.model_dump_json()}")
@@ -154,7 +158,9 @@ def _renew(cache: Path) -> None:
         )
 
 
-async def _audited(assembled: Audit, progress: RunState) -> asyncio.CancelledError | None:
+async def _audited(
+    assembled: Audit, judge: Audit | None, progress: RunState
+) -> asyncio.CancelledError | None:
     """Run the audit in its folder, which exists, and write its results; return what cancelled it, if so."""
     config, folder, started = assembled.config, assembled.folder, time.monotonic()
     status: Ending = "complete"
@@ -168,9 +174,10 @@ async def _audited(assembled: Audit, progress: RunState) -> asyncio.CancelledErr
             if config.batch:
                 assembled = await answered(assembled, folder, progress.tell)
                 progress.note = ""
-            await _flow(assembled, folder, progress)
+            await _flow(assembled, folder, progress, judge)
         finally:
-            await assembled.model.close()
+            for asked in filter(None, (assembled, judge)):
+                await asked.model.close()
     except asyncio.CancelledError as error:
         status, cancelled = "interrupted", error
     except EndpointError as error:
@@ -178,27 +185,34 @@ async def _audited(assembled: Audit, progress: RunState) -> asyncio.CancelledErr
             raise
         log.error("%s", error)
         status, progress.stopped = "partial", error
-    if status == "complete" and progress.counts.failed:
+    if status == "complete" and (progress.counts.failed or progress.judged.failed):
         status = "partial"
-    summary = _conclude(assembled, folder, progress, status, time.monotonic() - started)
+    summary = _conclude(assembled, judge, folder, progress, status, time.monotonic() - started)
     progress.finished = Finished(summary, folder.path)
     return cancelled
 
 
-async def _flow(audit: Audit, folder: RunFolder, progress: RunState) -> None:
+async def _flow(audit: Audit, folder: RunFolder, progress: RunState, judge: Audit | None = None) -> None:
     """Take documents to verdicts. If cancelled, the files are complete for all groups that were judged."""
     generated = generation.cases(audit, folder, audit.config.workers)
     with closing(generated) as cases, folder.derived() as tables:
-        async with ResponseCache(audit.cache) as cache, audit.runner(cache) as runner:
+        budget = audit.budget
+        async with (
+            ResponseCache(audit.cache) as cache,
+            audit.runner(cache, budget) as runner,
+            preference.sitting(judge, cache, budget) as panel,
+        ):
             progress.counts, progress.rows = runner.counts, tables.rows
-            progress.cost = lambda: figures.cost(runner.counts, audit.prices)
+            progress.cost = lambda: _cost((audit, runner.counts), (judge, progress.judged))
             progress.waiting = lambda: runner.waiting
+            if panel is not None:
+                progress.judged = panel.counts
             limit = max(CASES_OUTSTANDING, PER_SLOT * runner.ceiling)
-            examiner = Examiner(audit, runner)
+            examiner = Examiner(audit, runner, panel)
             groups = asking.groups(cases, audit.suite.include_discarded)
             if audit.config.budget.choosing:
                 groups = await _chosen(audit, folder, examiner, cases, progress)
-            async for group in _examined(groups, examiner, limit, runner.stop):
+            async for group in _examined(groups, examiner, limit, lambda: _stop(runner, panel)):
                 tables.add(group)
                 progress.documents += 1
                 progress.cases += len(group.cases)
@@ -206,6 +220,18 @@ async def _flow(audit: Audit, folder: RunFolder, progress: RunState) -> None:
                 progress.lengths = await tokens.of_words(audit.model, audit.suite.words)
             if progress.stopped is not None:
                 raise progress.stopped
+
+
+def _cost(*asked: tuple[Audit | None, Counts]) -> float | None:
+    """Return what the model and its judge cost, in USD; None if neither price is known."""
+    costs = [figures.cost(counts, audit.prices) for audit, counts in asked if audit is not None]
+    known = [cost for cost in costs if cost is not None]
+    return sum(known) if known else None
+
+
+async def _stop(runner: Runner, judge: Judge | None) -> None:
+    """Send nothing more, to the model and to its judge."""
+    await asyncio.gather(*(asked.stop() for asked in (runner, judge) if asked is not None))
 
 
 async def _chosen(
@@ -306,7 +332,14 @@ async def _generated(audit: Audit, watch: Progress, engine: generation.Engine) -
         journal.line("ended: all cases are made")
 
 
-def _conclude(audit: Audit, folder: RunFolder, progress: RunState, status: Ending, seconds: float) -> Summary:
+def _conclude(
+    audit: Audit,
+    judge: Audit | None,
+    folder: RunFolder,
+    progress: RunState,
+    status: Ending,
+    seconds: float,
+) -> Summary:
     """Compute the summary from the files alone, then write it and the reports."""
     for name in DERIVED:
         folder.merge(name, progress.rows.get(name, 0))
@@ -336,6 +369,7 @@ def _conclude(audit: Audit, folder: RunFolder, progress: RunState, status: Endin
             outcomes=audit.outcomes,
             controls=audit.suite.controlled and config.control.share > 0,
             free=bool(audit.task.measures),
+            judge=None if judge is None else preference.facts(judge, progress.judged),
             answer_tokens=audit.planner.token_limit if audit.model.capabilities.chat else None,
         ),
         _additions(audit, folder, progress.lengths),

@@ -47,10 +47,13 @@ class Tally:
 
 
 class Needs:
-    """What asking about groups of cases takes: distinct requests, those in the cache, tokens, cost."""
+    """What asking about groups of cases takes: distinct requests, those in the cache, tokens, cost.
+
+    ``judged`` are the requests to a judge, at most.
+    """
 
     def __init__(self, audit: Audit, counter: TokenCounter) -> None:
-        self.unique = self.cached = 0
+        self.unique = self.cached = self.judged = 0
         self.tokens_by = counter.how
         self._audit = audit
         self._counter = counter
@@ -60,6 +63,7 @@ class Needs:
         """Count the requests of ``group``, which ``cache`` may answer."""
         planner, repeats = self._audit.planner, self._audit.config.repeats
         requests = {r.key: r for r in asking.requests(group, planner, repeats)}
+        self.judged += 2 * asking.compared(group, repeats) if self._audit.config.judge.name else 0
         cached_replies, fresh = await cache.look_up(list(requests))
         self.unique += len(fresh)
         self.cached += len(fresh & cached_replies.keys())
@@ -95,10 +99,11 @@ class Needs:
 class Plan:
     """What a run would make and send: documents, cases, requests and tokens.
 
-    ``tokens_by`` says how tokens were counted; ``cost_usd`` is None if the prices are not known. ``most`` is
-    the budget, where one is set; ``until_known`` are the requests after which a run will likely stop, by the
-    share of answers that change, where one is set that stops when a rate is known. ``wordings`` has the
-    requests to send by prompt, if there are several; all other counts of requests are of all prompts.
+    ``tokens_by`` says how tokens were counted; ``cost_usd`` is None if the prices are not known. ``judged``
+    are the requests to a judge, at most. ``most`` is the budget, where one is set; ``until_known`` are the
+    requests after which a run will likely stop, by the share of answers that change, where one is set that
+    stops when a rate is known. ``wordings`` has the requests to send by prompt, if there are several; all
+    other counts of requests are of all prompts.
     """
 
     task: str
@@ -117,6 +122,7 @@ class Plan:
     completion_tokens: int
     tokens_by: str
     cost_usd: float | None
+    judged: int = 0
     most: int | None = None
     until_known: Mapping[str, int] = field(default_factory=dict)
     wordings: Mapping[str, int] = field(default_factory=dict)
@@ -143,6 +149,7 @@ async def plan_all(config: RunConfig) -> Plan:
         to_send=first.to_send + sum(one.to_send for one in others),
         prompt_tokens=first.prompt_tokens + sum(one.prompt_tokens for one in others),
         completion_tokens=first.completion_tokens + sum(one.completion_tokens for one in others),
+        judged=first.judged + sum(one.judged for one in others),
         cost_usd=sum(known) if known else None,
         wordings={name: one.to_send for name, one in plans.items()},
     )
@@ -177,6 +184,7 @@ async def plan(config: RunConfig) -> Plan:
         completion_tokens=needs.completion_tokens,
         tokens_by=needs.tokens_by,
         cost_usd=needs.cost_usd,
+        judged=needs.judged,
         most=config.budget.adaptive,
         until_known=_until_known(config, list(tally.mutants.values())),
     )

@@ -24,6 +24,7 @@ from harness.settings import (
     Controls,
     Documents,
     GuardSettings,
+    JudgeSettings,
     ModelSettings,
     Options,
     Prompts,
@@ -55,13 +56,16 @@ HEADINGS: Mapping[str, tuple[str, ...]] = {
     ),
 }
 SEVERAL_PROMPTS = "prompts.files"
-ONLY_RUN = ("fail_above", "batch", SEVERAL_PROMPTS)
+JUDGE = ("judge.name", "judge.base_url", "judge.api_key_env", "judge.question")
+"""The settings of a judge, which ``hinter run`` and ``hinter plan`` take as options."""
+ONLY_RUN = ("fail_above", "batch", SEVERAL_PROMPTS, *JUDGE)
 """Settings that only ``hinter run`` takes as options."""
 SECTIONS: Mapping[str, type[Options]] = {
     "documents": Documents,
     "prompts": Prompts,
     "task_options": TaskOptions,
     "model": ModelSettings,
+    "judge": JudgeSettings,
     "budget": BudgetLimits,
     "control": Controls,
     "guard": GuardSettings,

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli.options import SEVERAL_PROMPTS, Configured, configuration
+from harness.cli.options import JUDGE, SEVERAL_PROMPTS, Configured, configuration
 from harness.cli.output import say
 
 if TYPE_CHECKING:
     from harness.audit.planning import Plan
 
 
-@click.command("plan", cls=Configured, also=(SEVERAL_PROMPTS,))
+@click.command("plan", cls=Configured, also=(SEVERAL_PROMPTS, *JUDGE))
 @click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
 def command(config_file: str | None, as_json: bool, **options: object) -> None:
     """Count what a run with the same options would generate and send, without sending anything."""
@@ -37,10 +37,15 @@ def command(config_file: str | None, as_json: bool, **options: object) -> None:
         f"  controls   {counts.controls:>9,}\n"
         f"  requests   {counts.unique:>9,} distinct, {counts.cached:,} cached\n"
         f"  to send    {counts.to_send:>9,}{_wordings(counts.wordings)}\n"
+        f"{_judged(counts.judged)}"
         f"  tokens     {counts.prompt_tokens:>9,} in, {counts.completion_tokens:,} out"
         f" (counted by {counts.tokens_by})\n"
         f"  price      {_price(counts.cost_usd):>9}{_stops(counts)}"
     )
+
+
+def _judged(requests: int) -> str:
+    return f"  judge      {requests:>9,} requests at most, not in the price\n" if requests else ""
 
 
 def _wordings(to_send: Mapping[str, int]) -> str:

@@ -103,7 +103,8 @@ class Change(Block):
 
 class Likeness(Block):
     """How unlike the answers in free form are to mutants and their originals, against controls of the same
-    texts and number of changes. The words that tell who is spoken of are not compared.
+    texts and number of changes, and against repeats of the originals. The words that tell who is spoken of
+    are not compared.
     """
 
     attributes: tuple[str, ...] = Field(description="The attributes changed together.")
@@ -116,6 +117,44 @@ class Likeness(Block):
     ci95: Resampled
     p: P
     p_holm: Corrected
+    repeats: int | None = Field(
+        None, description="Repeated answers to these originals; null without --repeats."
+    )
+    repeat_unlike: float | None = Field(
+        None, description="How unlike these are to the first answers, each text weighed as among mutants."
+    )
+    over_repeats: float | None = Field(
+        None, description="What mutants have in excess of repeats, within a text."
+    )
+    over_repeats_ci95: Interval | None = Field(None, description="Its 95 % interval, resampling originals.")
+
+
+class Preferred(Block):
+    """The answers to versions of one kind beside those to their originals, as a judge sees them."""
+
+    kind: str = Field(description="The attributes changed; or control mutants, or repeats of originals.")
+    pairs: int = Field(description="Pairs of answers.")
+    originals: int = Field(description="Texts with such a pair.")
+    alike: int = Field(description="Pairs of the same answer, once who is spoken of is masked: not asked.")
+    preferred: int = Field(description="The answer to the version is preferred in both orders.")
+    original: int = Field(description="That to the original is preferred in both orders.")
+    ties: int = Field(description="Neither is, in both orders.")
+    unstable: int = Field(description="The two orders disagree: no preference.")
+    unread: int = Field(description="What the judge said could not be read in both orders: no preference.")
+    net: float = Field(description="(preferred − original) / pairs, from −1 to 1.")
+    ci95: Resampled
+
+
+class Preferring(Block):
+    """What a judge said of pairs of answers in free form, each shown in both orders."""
+
+    rows: tuple[Preferred, ...] = Field(description="By what was changed.")
+    unread: Part = Field(description="Pairs of those asked about that could not be read in both orders.")
+    unstable: Part = Field(description="Of the pairs that were read: those in which the orders disagree.")
+    position: Part = Field(
+        description="Position bias: pairs in which the same place is preferred in both orders."
+    )
+    first: int = Field(description="Of these, those in which it is the first place.")
 
 
 class Unanswered(Block):

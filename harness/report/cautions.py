@@ -20,6 +20,8 @@ FEW = 20
 """The number of originals below which intervals and tests are rough."""
 UNREAD = 0.2
 """The share of unread answers above which the read ones may be a selection."""
+UNSTABLE = 0.5
+"""The share of unstable and unread pairs above which a judge says little."""
 SAME = 10
 """The number of answers above which it is remarkable that all are the same."""
 
@@ -29,7 +31,8 @@ def of_tables(cases: pl.LazyFrame, answers: pl.LazyFrame) -> Iterator[Caution]:
     import polars as pl
 
     read = answers.filter(pl.col("outcome") == "read")
-    answer = pl.struct(pl.col("labels").list.join("\x1f"), "score")
+    written = pl.when(pl.col("measures").is_not_null()).then("reply")  # a measure is not the whole answer
+    answer = pl.struct(pl.col("labels").list.join("\x1f"), "score", written)
     number, distinct, mass = read.select(pl.len(), answer.n_unique(), pl.col("mass").mean()).collect().row(0)
     if distinct == 1 and number >= SAME:
         yield Caution(
@@ -148,7 +151,23 @@ def of_summary(summary: Summary, served: Mapping[str, int], controls_asked: bool
             code="few-controls",
             text=f"Only {texts} with control mutants: what editing does by itself is known roughly.",
         )
+    yield from _of_judge(summary)
     yield from _of_settings(summary)
+
+
+def _of_judge(summary: Summary) -> Iterator[Caution]:
+    """Yield a caution if the judge of answers seldom holds to a preference when their order is turned."""
+    said = summary.preference
+    if said is None:
+        return
+    lost = said.unread.count + said.unstable.count
+    if lost > UNSTABLE * said.unread.of:
+        yield Caution(
+            code="unstable-judge",
+            text=f"The judge has no opinion that holds in both orders on {count(lost)} of"
+            f" {counted(said.unread.of, 'pair')} of answers ({share(lost, said.unread.of)}): these count as"
+            " ties, so that a difference may be missed.",
+        )
 
 
 def _of_settings(summary: Summary) -> Iterator[Caution]:

@@ -94,6 +94,8 @@ def _method(summary: Summary, identity: JsonObject) -> list[tuple[str, Cell]]:
         ("test method (suite)", summary.suite),
         ("task", summary.task),
         ("system under test", summary.model),
+        ("judge of two answers", summary.judge.model if summary.judge else None),
+        ("the judge was asked", summary.judge.question if summary.judge else None),
         ("asked at", "temperature 0, each distinct request once"),
         ("answers that are good for the person spoken of", ", ".join(summary.favourable)),
         ("attributes", ", ".join(summary.attributes or ())),

@@ -14,6 +14,7 @@ from harness.findings.excess import SCORES, Strata, control, excesses
 from harness.findings.likeness import likeness
 from harness.findings.orders import orders
 from harness.findings.outcomes import Outcomes
+from harness.findings.preference import preferring
 from harness.findings.unread import unread
 from harness.plugins import Nouns
 from harness.report import cautions, finding, incomplete
@@ -27,6 +28,7 @@ from harness.report.summary import (
     Answers,
     Cases,
     Documents,
+    Judge,
     Meeting,
     Noise,
     Requests,
@@ -47,10 +49,23 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class Judging:
+    """The facts about the judge of a run."""
+
+    model: str
+    question: str
+    system: str
+    digest: str
+    counts: Counts
+    prices: Prices | None
+    facts: Mapping[str, object]
+
+
+@dataclass(frozen=True)
 class Facts:
     """The facts about a run that its tables do not hold; ``settings`` are those of the suite.
 
-    ``free``: its answers are in free form.
+    ``free``: its answers are in free form, and a ``judge`` compared them.
     """
 
     status: Literal["complete", "partial", "interrupted"]
@@ -70,6 +85,7 @@ class Facts:
     seconds: float
     controls: bool = False
     free: bool = False
+    judge: Judging | None = None
     stopped: str | None = None
     answer_tokens: int | None = None
     labels: int = 0
@@ -105,6 +121,8 @@ def build(folder: RunFolder, facts: Facts, additions: Mapping[str, object] | Non
         "failures": failures(answers, cases),
         "accuracy": accuracy(cases, answers, facts.labels),
         **_findings(folder, facts, sets, results(verdicts, sets, facts.confirm > 0, noise_rows)),
+        "judge": judge(facts.judge),
+        "preference": preferring(folder),
         "one_person": one_person(verdicts, cases, sets, facts.confirm > 0),
         "venn": venn(verdicts, sets),
         "orders": orders(folder),
@@ -194,6 +212,22 @@ def requests(counts: Counts) -> Requests:
         unfinished=counts.unfinished,
         kept=counts.replies,
         probes=counts.probes,
+    )
+
+
+def judge(judging: Judging | None) -> Judge | None:
+    """Return what was asked of the judge, and what it took; None without one."""
+    if judging is None:
+        return None
+    return Judge(
+        model=judging.model,
+        question=judging.question,
+        system=judging.system,
+        prompt_sha256=judging.digest,
+        requests=requests(judging.counts),
+        tokens=tokens(judging.counts),
+        cost_usd=cost(judging.counts, judging.prices),
+        facts=judging.facts,
     )
 
 

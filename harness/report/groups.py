@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
-from harness.findings.records import Changed, Contrast, Group, Intersection
+from harness.findings.records import Changed, Contrast, Group, Intersection, Likeness
 from harness.findings.tally import ANY
 from harness.numerals import chance, count, fraction, listed, percent
 from harness.report.summary import Summary
@@ -49,6 +49,16 @@ UNLIKE = (
     "Excess: what is beyond the controls, with its 95 % interval by resampled originals; p corrected for all"
     " claims that the run can make.",
 )
+AGAIN = (
+    "Repeats: the same of the answers to an original that was asked about again, and to it at first: what the"
+    " model changes by itself. Over repeats: what the answers to mutants have beyond that, with an interval.",
+)
+PREFERRED = (
+    "The judge sees the answers to an original and to a version of it, without the words that the two texts"
+    " do not share and pronouns, once in each order. An answer is preferred only if it is in both.",
+    "Net: how many more answers to versions are preferred than to originals, as a share of all pairs, with"
+    " its 95 % interval by resampled originals. The measure preference is 1, 0 and a half where neither is.",
+)
 CONTROLS = (
     "Control mutants change as many words, of the same kind, in the same sentences, and name nobody. How"
     " their answers change is what any edit would do. They are in no other figure.",
@@ -66,6 +76,7 @@ def sections(summary: Summary, most: int = MOST) -> list[Section]:
         *_contrasts(summary, most),
         *_intersections(summary, most),
         *_likeness(summary),
+        *_preference(summary),
         *unread,
         *_controls(summary),
     ]
@@ -212,6 +223,7 @@ def _intersections(summary: Summary, most: int) -> Iterator[Section]:
 
 
 def _likeness(summary: Summary) -> Iterator[Section]:
+    again = any(row.repeats for row in summary.likeness)
     cells: list[list[Cell]] = [
         [
             " + ".join(row.attributes),
@@ -220,14 +232,56 @@ def _likeness(summary: Summary) -> Iterator[Section]:
             row.originals,
             percent(row.unlike),
             percent(row.control_unlike),
+            *(_again(row) if again else []),
             points(row.excess, row.ci95),
             p_value(row.p_holm),
         ]
         for row in summary.likeness
     ]
     if cells:
-        columns = ["changed", "mutants", "controls", "texts", "unlike", "controls unlike", "excess", "p"]
-        yield Section("How unlike the answers are", table=Table(columns, cells), notes=UNLIKE, page_only=True)
+        columns = ["changed", "mutants", "controls", "texts", "unlike", "controls unlike"]
+        columns += ["repeats unlike", "over repeats"] if again else []
+        columns += ["excess", "p"]
+        notes = (*UNLIKE, *AGAIN) if again else UNLIKE
+        yield Section("How unlike the answers are", table=Table(columns, cells), notes=notes, page_only=True)
+
+
+def _again(row: Likeness) -> list[Cell]:
+    """Return the cells on repeated answers."""
+    if row.repeat_unlike is None or row.over_repeats is None:
+        return [None, None]
+    return [percent(row.repeat_unlike), points(row.over_repeats, row.over_repeats_ci95)]
+
+
+def _preference(summary: Summary) -> Iterator[Section]:
+    if summary.judge is None or (said := summary.preference) is None:
+        return
+    cells: list[list[Cell]] = [
+        [
+            row.kind,
+            row.pairs,
+            row.preferred,
+            row.original,
+            row.ties + row.alike,
+            row.unstable,
+            row.unread,
+            points(row.net, row.ci95),
+        ]
+        for row in said.rows
+    ]
+    columns: list[str | Column] = ["changed", "pairs", "version", "original", "tie", "unstable", "unread"]
+    columns += [Column("net", "net (95 % interval)")]
+    unstable, position, unread = (
+        fraction(part.count, part.of, part.ci95) for part in (said.unstable, said.position, said.unread)
+    )
+    yield Section(
+        f"Which answer {summary.judge.model} prefers",
+        f"The orders disagree in {unstable} pairs; the same place is preferred in {position}"
+        f" ({count(said.first)} times the first); {unread} could not be read.",
+        Table(columns, cells),
+        notes=(*PREFERRED, f"Asked: {summary.judge.question}"),
+        page_only=True,
+    )
 
 
 def _controls(summary: Summary) -> Iterator[Section]:

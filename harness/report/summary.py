@@ -27,6 +27,7 @@ from harness.findings.records import (
     Group,
     Intersection,
     Likeness,
+    Preferring,
     Unanswered,
 )
 from harness.plugins import Nouns
@@ -277,6 +278,19 @@ class Tokens(Block):
     cached: int = Field(description="Prompt tokens that the server had cached.")
 
 
+class Judge(Block):
+    """The model that compared answers in free form, and what was asked of it."""
+
+    model: str = Field(description="The judge.")
+    question: str = Field(description="What it was asked of each two answers.")
+    system: str = Field(description="The system message.")
+    prompt_sha256: str = Field(description="SHA-256 of the whole prompt.")
+    requests: Requests = Field(description="The requests to it: two for each pair of answers that differ.")
+    tokens: Tokens = Field(description="Tokens of its replies.")
+    cost_usd: float | None = Field(description="Their price in US dollars; null without prices.")
+    facts: Mapping[str, object] = Field({}, description="Facts recorded by its back-end.")
+
+
 class Seconds(Block):
     """The duration of the last invocation of the command."""
 
@@ -460,6 +474,10 @@ class Summary(Plain):
     )
     likeness: tuple[Likeness, ...] = Field(
         (), description="How unlike answers in free form are, by the attributes changed."
+    )
+    judge: Judge | None = Field(None, description="The judge of the measure preference; null without one.")
+    preference: Preferring | None = Field(
+        None, description="What the judge said of the answers; null without one."
     )
     unread: tuple[Unanswered, ...] = Field(
         (), description="The answers that were not read, by the group that a version speaks of."

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from harness.answering import batch_files
 from harness.answering.batch_files import BatchFiles, Taken
-from harness.answering.budget import Budget
 from harness.answering.cache import ResponseCache
 from harness.audit.assembly import Audit, assemble
 from harness.audit.batching.missing import Lines, Missing, examine
@@ -66,8 +65,7 @@ async def export(config: RunConfig, file: Path, again: bool = False) -> Exported
     """
     _check_free(file)
     audit = await in_thread(lambda: assemble(config))
-    limits = config.budget
-    budget = Budget(limits.max_requests, limits.max_cost, audit.prices)
+    budget = audit.budget
     cases = audit.suite.cases(audit.documents())
     async with ResponseCache(audit.cache) as cache:
         with BatchFiles(file) as files:

@@ -43,9 +43,7 @@ async def answered(
     access = audit.model.batch
     if access is None or access.connect is None:
         raise ConfigError(f"--batch needs an endpoint with a batch API, not {audit.model.name}")
-    limits = audit.config.budget
-    budget = Budget(limits.max_requests, limits.max_cost, audit.prices)
-    work = Batches(audit, access.connect, folder, budget, pace or Pace())
+    work = Batches(audit, access.connect, folder, audit.budget, pace or Pace())
     await work.tidy()
     await work.do(watch)
     bad = [job for job in work.jobs if job.reason or job.status != "completed"]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from harness.answering.cache import ResponseCache
+from harness.answering.measures import PREFERENCE
 from harness.answering.runner import Counts
 from harness.audit.assembly import Audit, assemble
 from harness.config import RunConfig
@@ -38,8 +39,8 @@ async def explain(
     """Explain the flips of the cases ``names``, or of the ``limit`` cases that the report shows first.
 
     Writes ``explanations.json``. The same settings continue an earlier command, other settings replace its
-    explanations. Raises ``RunError`` for a case that is not biased, ``EndpointError`` where the model cannot
-    be asked.
+    explanations. Raises ``RunError`` for a case that is not biased and for a run whose answers a judge
+    compares, ``EndpointError`` where the model cannot be asked.
     """
     if settings.method == "shap":
         shapley.check()
@@ -50,6 +51,8 @@ async def explain(
     left = [flip for flip in chosen if _key(flip) not in complete]
     progress(len(chosen) - len(left), len(chosen))
     audit = await asyncio.to_thread(assemble, config)
+    if audit.task.rates == PREFERENCE:
+        raise RunError(f"{folder.path}: a judge compares two answers, and no words of one text explain that")
     written = time.monotonic()
 
     def take(flip: explained.Flip) -> None:
