@@ -20,7 +20,7 @@ NEGATIONS = frozenset(
 )
 FINITE = ("VBZ", "VBP", "VBD", "MD")
 OPENING = ("DT", "PDT", "PRP", "PRP$", "NNP", "NNPS", "CD", "EX")
-ALSO_OPENING = ("NN", "NNS", "JJ", "JJR", "JJS", "RB", "VBN", "VBG", "VBZ")
+COMMON = ("NN", "NNS", "JJ", "JJR", "JJS")
 SUBJECTS = ("nsubj", "csubj", "expl")
 CARRIERS = ("root", "aux", "auxpass", "cop", "aux:pass")
 COPULAS = ("root", "auxpass", "cop", "aux:pass")
@@ -38,8 +38,12 @@ _PLAIN = re.compile(r"(?:[\w'’&%$,]|(?<=\w)-(?=\w)|(?<=\b[A-Z])\.|(?<=Mr)\.|(?
 def has_form(form: str, text: str, parse: Parse) -> bool:
     """Return whether the sentence ``text`` has the ``form``, one of ``FORMS``."""
     if form == PLAIN:
-        return _PLAIN.fullmatch(text) is not None and parse.pos[0] in OPENING + ALSO_OPENING
-    return verb(text, parse) is not None and (form == STATEMENT or _one_copula(text, parse))
+        fits = _PLAIN.fullmatch(text) is not None and len(parse.pos) >= LEAST
+        return fits and parse.pos[0] in OPENING + COMMON
+    if form == COPULA:
+        return _one_copula(text, parse)
+    # Of a common word, the capital may be that of a title, and it would have to go after "that".
+    return parse.pos[:1] != () and parse.pos[0] in OPENING and verb(text, parse) is not None
 
 
 def verb(text: str, parse: Parse) -> Span | None:
@@ -51,10 +55,12 @@ def verb(text: str, parse: Parse) -> Span | None:
     labels = [label.lower() for label in parse.dep]
     if not _PLAIN.fullmatch(text) or len(labels) < LEAST or labels.count("root") != 1:
         return None
-    spans = _spans(text, parse)
-    tokens = [text[start:end].lower() for start, end in spans]
+    places = spans(text, parse)
+    tokens = [text[start:end].lower() for start, end in places]
     subject = next((at for at, label in enumerate(labels) if label.startswith(SUBJECTS)), None)
-    if parse.pos[0] not in OPENING or tokens[0] == "i" or subject is None or not CONTRASTS.isdisjoint(tokens):
+    if parse.pos[0] not in OPENING + COMMON or tokens[0] == "i" or not CONTRASTS.isdisjoint(tokens):
+        return None
+    if subject is None:
         return None
     found = next(
         (at for at in range(subject + 1, len(labels)) if parse.pos[at] in FINITE and labels[at] in CARRIERS),
@@ -62,7 +68,7 @@ def verb(text: str, parse: Parse) -> Span | None:
     )
     if found is None or found > labels.index("root") or "," in tokens[:found]:
         return None
-    return spans[found]
+    return places[found]
 
 
 def _one_copula(text: str, parse: Parse) -> bool:
@@ -71,7 +77,9 @@ def _one_copula(text: str, parse: Parse) -> bool:
     *Not* after that verb negates the whole sentence ("It's just filler" would become "It isn't just filler",
     which says something else), and no second clause, apposition or infinitive keeps what it says.
     """
-    tokens = [text[start:end].lower() for start, end in _spans(text, parse)]
+    if verb(text, parse) is None:
+        return False
+    tokens = [text[start:end].lower() for start, end in spans(text, parse)]
     finite = [at for at, tag in enumerate(parse.pos) if tag in FINITE]
     subjects = sum(label.lower().startswith(SUBJECTS) for label in parse.dep)
     if len(finite) != 1 or subjects != 1 or "," in tokens or {"EX", "TO"} & {*parse.pos}:
@@ -88,7 +96,7 @@ def _one_copula(text: str, parse: Parse) -> bool:
     )
 
 
-def _spans(text: str, parse: Parse) -> list[Span]:
+def spans(text: str, parse: Parse) -> list[Span]:
     """Return the characters of each token, without white space."""
     ends = (*parse.offsets[1:], len(text))
     return [(at, at + len(text[at:end].rstrip())) for at, end in zip(parse.offsets, ends, strict=True)]

@@ -142,11 +142,20 @@ class Search:
         return all(self._lexicon.sentiment(word, tag) == "neutral" for word, tag in before)
 
     def _keep(self, document: Document, parse: Parse, rules: Sequence[Rule]) -> None:
+        """Keep a sentence for the capabilities of ``rules``; among equals, one of them comes first.
+
+        That is what keeps capabilities from sharing their sentences while there are enough.
+        """
         named = parse.pos[:1] != () and parse.pos[0] in NAMES
-        for (capability, rule), sample in self._samples.items():
-            if rule in rules:
-                sentence = Sentence(document.id, document.text, named, _verb(rule, document.text, parse))
-                sample.add(_hash(str(self._seed), capability, document.text), sentence)
+        places = {
+            place: _hash(str(self._seed), place[0], document.text)
+            for place in self._samples
+            if place[1] in rules
+        }
+        first = min(places.values(), default="")
+        for place, rank in places.items():
+            sentence = Sentence(document.id, document.text, named, _verb(place[1], document.text, parse))
+            self._samples[place].add(f"{int(rank != first)}{rank}", sentence)
 
     def seeds(self, capability: Capability) -> list[Seed]:
         """Return at most the requested number of seeds, spread evenly over the variants as far as they go."""

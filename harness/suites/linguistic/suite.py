@@ -66,6 +66,7 @@ class Linguistic(Suite):
             "sentiment": self.lexicon.source,
             "trees": expander.constituency.name if expander else None,
             "suggester": expander.suggester.name if expander else None,
+            "judge": expander.judge.name if expander and expander.judge else None,
             "masks": expander.masks if expander else 0,
             "words": expander.words if expander else 0,
         }
@@ -147,6 +148,8 @@ def _parts(expander: Expander) -> JsonObject:
         "grammar": expander.grammar.digest,
         "trees": expander.constituency.name,
         "suggester": expander.suggester.name,
+        "modifiers": expander.modifiers.digest,
+        "judge": expander.judge.name if expander.judge else None,
         "masks": expander.masks,
         "words": expander.words,
     }
