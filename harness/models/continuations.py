@@ -1,10 +1,11 @@
-"""What the embedded language model expects after a text: likely next words, and how likely a continuation is."""
+"""What the embedded language model expects after a text: likely words, and how likely a continuation is."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
 from harness.core import JsonObject
 from harness.errors import ModelError
@@ -35,7 +36,7 @@ class Continuations:
         They are words of one token, among the ``MOST_WORDS`` likeliest tokens; the beginning of a longer word
         looks like a word, too.
         """
-        (step,) = self._steps(self._start(before), None, MOST_WORDS)
+        (step,) = self._steps(self._start(before), (), MOST_WORDS)
         found = step["top_logprobs"]
         return {token[1:]: float(item["logprob"]) for item in found if (token := item["token"])[:1] == " "}
 
@@ -57,19 +58,27 @@ class Continuations:
     def _split(self, text: str) -> tuple[int, ...]:
         return tuple(self._llama.tokens(text)) if text else ()
 
-    def _steps(self, prompt: Sequence[int], following: Sequence[int] | None, alternatives: int) -> list[dict]:
+    def _steps(
+        self, prompt: Sequence[int], following: Sequence[int], alternatives: int
+    ) -> list[Mapping[str, Any]]:
         """Return the steps of a completion: of ``following`` and nothing else, or else of one token."""
+        tokens = max(len(following), 1)
         body: JsonObject = {
             "prompt": list(prompt),
-            "max_tokens": len(following) if following else 1,
+            "max_tokens": tokens,
             "temperature": 0.0,
             "logprobs": alternatives,
+            **(
+                {"grammar": "root ::= " + " ".join(f"<[{token}]>" for token in following)}
+                if following
+                else {}
+            ),
         }
-        if following:
-            body["grammar"] = "root ::= " + " ".join(f"<[{token}]>" for token in following)
         answer = self._llama.complete_now(body)
         choice = wire.first_choice(answer) or {}
         steps = mapping(choice.get("logprobs")).get("content")
-        if not isinstance(steps, list) or len(steps) != body["max_tokens"]:
-            raise ModelError(f"{self.name}: llama.cpp gave no likelihoods: {answer.get('error', answer)!s:.200}")
+        if not isinstance(steps, list) or len(steps) != tokens:
+            raise ModelError(
+                f"{self.name}: llama.cpp gave no likelihoods: {answer.get('error', answer)!s:.200}"
+            )
         return steps

@@ -77,7 +77,8 @@ class Llama:
 
     def complete_now(self, body: JsonObject) -> Mapping[str, object]:
         """Return llama.cpp's answer to a completion, in the calling thread."""
-        return self._open().handle_completions(body)
+        answer: Mapping[str, object] = self._open().handle_completions(body)
+        return answer
 
     def tokens(self, text: str, special: bool = False) -> list[int]:
         """Split ``text`` into token ids; with ``special``, add the model's start token, if it has one.

@@ -38,9 +38,9 @@ Kind = tuple[Sentiment, str | None]
 class Rule:
     """The conditions on a sentence.
 
-    ``shorter_than`` counts words. The sentence must start with one word of each list of ``start`` in turn and
-    have the ``form`` (``clauses.FORMS``); if ``affirmative``, it must negate nothing, and with a ``start``, no
-    negation may follow that.
+    ``shorter_than`` counts words. The sentence must start with one word of each list of ``start`` in turn
+    and have the ``form`` (``clauses.FORMS``); if ``affirmative``, it must negate nothing, and with a
+    ``start``, no negation may follow that.
     """
 
     label: frozenset[str]

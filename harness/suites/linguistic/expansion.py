@@ -7,7 +7,8 @@ holds.
 
 The paper checks no more, and many of its expansions are no English. Here
 
-- only adjectives and adverbs are inserted, within a sentence that was found, not into a template's words;
+- only adjectives and adverbs are inserted, in their usual places (``places``), within a sentence that was
+  found, not into a template's words;
 - the rest of the sentence must have the parts of speech and the dependencies that it has without the word;
 - no negating word is inserted, nor an adverb behind a negation, nor a word that weakens what is said;
 - no word is inserted next to itself, and "a" or "an" must agree with the word that follows;
@@ -27,27 +28,21 @@ from typing import Protocol
 from harness.language.parse import Parse, Parser
 from harness.language.surface import takes_an
 from harness.language.trees import Tree
-from harness.suites.linguistic.clauses import FORMS_OF_BE, NEGATIONS, spans
+from harness.suites.linguistic.clauses import NEGATIONS
 from harness.suites.linguistic.grammar import Grammar, Insertion
 from harness.suites.linguistic.modifiers import Modifiers
+from harness.suites.linguistic.places import ADJECTIVE, ADVERB, Place, place
 from harness.suites.linguistic.seeds import Seed, words
 from harness.suites.linguistic.sentiment import SentimentLexicon
 
 NEGATION, REPEATED, ARTICLE, WEAKENING = "negation", "repeated", "article", "weakening"
 POS, SYNTAX, PLACE, SENTIMENT, RULE, UNLIKELY = "pos", "syntax", "place", "sentiment", "rule", "unlikely"
-SYMBOLS = frozenset(["JJ", "RB"])
+SYMBOLS = (ADJECTIVE, ADVERB)
 """Parts of speech of words that may be left out, so that a sentence stays one with them."""
-NOUNS = ("NN", "NNS")
-OWNERS = ("PRP$", "POS")
-ADJECTIVES = ("JJ", "JJR", "JJS")
-ADVERBS = ("RB", "RBR", "RBS")
-AUXILIARIES = frozenset(
-    [*FORMS_OF_BE, *("be", "been", "being", "am", "have", "has", "had", "'ve", "do", "does", "did")]
-)
 LABELS = ("amod", "advmod", "npadvmod")
-LEAST_GAIN = -8.0
-"""Natural-log units: how much less likely inserted words may make a sentence."""
-_NEGATED = re.compile(r"n['’]t\b|\b(?:%s)\b" % "|".join(sorted(map(re.escape, NEGATIONS))), re.IGNORECASE)
+LEAST_GAIN = {ADJECTIVE: -6.0, ADVERB: -8.0}
+"""Natural-log units: how much less likely an inserted word may make a sentence."""
+_NEGATED = re.compile(rf"n['’]t\b|\b(?:{'|'.join(sorted(NEGATIONS))})\b", re.IGNORECASE)
 
 
 class Constituency(Protocol):
@@ -91,7 +86,7 @@ class Judge(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Masked:
-    """A seed with gaps between its ``parts``, at the offsets ``gaps`` of its text.
+    """A seed with gaps between its ``parts``, at the offsets ``gaps`` of its text, with their ``places``.
 
     ``symbols`` are the parts of speech that fit the gaps; ``seen`` is how often the reference grammar saw the
     production that the seed's production becomes.
@@ -99,6 +94,7 @@ class Masked:
 
     parts: tuple[str, ...]
     gaps: tuple[int, ...]
+    places: tuple[Place, ...]
     symbols: tuple[str, ...]
     production: str
     seen: int = 1
@@ -149,10 +145,11 @@ class Expander:
 
         ``salt`` seeds the choice of masks and, with a judge, of what is judged.
         """
-        trees = self.constituency.trees([seed.text for seed in seeds])
+        texts = [seed.text for seed in seeds]
+        read = zip(seeds, self.constituency.trees(texts), self.parser.parse(texts), strict=True)
         masked = [
-            _sample(masked_sentences(seed, of_seed, self.grammar), self.masks, f"{salt}/{seed.id}")
-            for seed, of_seed in zip(seeds, trees, strict=True)
+            _sample(masked_sentences(seed, trees, parse, self.grammar), self.masks, f"{salt}/{seed.id}")
+            for seed, trees, parse in read
         ]
         suggested = iter(self.suggester.suggest([m.parts for of_seed in masked for m in of_seed], self.words))
         grown = [
@@ -187,9 +184,14 @@ class Expander:
             return WEAKENING
         if fault := _beside_neighbours(expansion):
             return fault
-        pairs = zip(expansion.words, expansion.masked.symbols, strict=True)
-        neutral = all(self._neutral(word, symbol) for word, symbol in pairs)
-        return None if neutral else SENTIMENT
+        masked = expansion.masked
+        pairs = list(zip(expansion.words, masked.symbols, strict=True))
+        if not all(self._neutral(word, symbol) for word, symbol in pairs):
+            return SENTIMENT
+        fits = all(
+            place.fits(*pair, self.modifiers) for place, pair in zip(masked.places, pairs, strict=True)
+        )
+        return None if fits else PLACE
 
     def _neutral(self, word: str, symbol: str) -> bool:
         return word in self.modifiers.neutral or self.lexicon.sentiment(word, symbol) == "neutral"
@@ -201,8 +203,6 @@ class Expander:
             return POS
         if _syntax(parse, offsets) != _syntax(parses[seed.text], ()):
             return SYNTAX
-        if not all(_has_place(expansion.text, parse, offset, self.modifiers) for offset in offsets):
-            return PLACE
         if seed.variant.validate:
             (rule,) = seed.variant.search.values()
             if not rule.holds(words(expansion.text, parse), self.lexicon):
@@ -219,7 +219,8 @@ class Expander:
             if self.most is not None and sum(reason is None for reason in verdicts.values()) >= self.most:
                 break
             gain = self.judge.gain(expansion.masked.parts, expansion.words)
-            verdicts[expansion.text] = None if gain >= LEAST_GAIN * len(expansion.words) else UNLIKELY
+            least = sum(LEAST_GAIN[symbol] for symbol in expansion.masked.symbols)
+            verdicts[expansion.text] = None if gain >= least else UNLIKELY
         return [
             replace(e, reason=e.reason or verdicts[e.text])
             for e in expansions
@@ -227,44 +228,52 @@ class Expander:
         ]
 
 
-def masked_sentences(seed: Seed, trees: Sequence[Tree], grammar: Grammar) -> list[Masked]:
-    """Return every distinct masked sentence that Algorithm 1 finds within the sentences of the seed."""
+def masked_sentences(seed: Seed, trees: Sequence[Tree], parse: Parse, grammar: Grammar) -> list[Masked]:
+    """Return every distinct masked sentence that Algorithm 1 finds, with a place for a modifier in each gap.
+
+    All gaps are within the sentences of the seed.
+    """
     distinct: dict[tuple[str, ...], Masked] = {}
     for tree in trees:
         for phrase in tree.phrases():
             for insertion, seen in grammar.insertions(phrase.production).items():
-                if SYMBOLS.issuperset(symbol for _, symbol in insertion):
-                    masked = _insert(seed.text, phrase, insertion, seen)
-                    if all(_is_inside(seed, gap) for gap in masked.gaps):
+                if all(symbol in SYMBOLS for _, symbol in insertion):
+                    masked = _insert(seed, parse, phrase, insertion, seen)
+                    if masked is not None:
                         distinct.setdefault((*masked.parts, *masked.symbols), masked)
     return list(distinct.values())
 
 
-def _is_inside(seed: Seed, gap: int) -> bool:
-    """Return whether a gap is between two words of a sentence of the seed, or at its end."""
-    between = seed.text[gap - 1 : gap].isspace() or seed.text[gap : gap + 1] in (" ", ",", ".")
-    return between and any(start < gap <= end for start, end in seed.spans)
-
-
-def _insert(text: str, phrase: Tree, insertion: Insertion, seen: int) -> Masked:
-    """Return ``text`` with gaps for the symbols that ``phrase`` takes."""
-    parts, gaps, at, open_ = [], [], 0, ""
-    for index, _ in insertion:
+def _insert(seed: Seed, parse: Parse, phrase: Tree, insertion: Insertion, seen: int) -> Masked | None:
+    """Return the seed with gaps for the symbols that ``phrase`` takes; None where one has no place."""
+    text = seed.text
+    parts, places, gaps, at, open_ = [], [], [], 0, ""
+    for index, symbol in insertion:
         if index == 0:
             before, after = text[at : phrase.start], " "
             to = phrase.start
         else:
             to = phrase.children[index - 1].end
             before, after = f"{text[at:to]} ", ""
-        parts.append(open_ + before)
+        here = place(text, parse, to)
+        if here is None or not here.takes(symbol) or not _is_between(seed, to):
+            return None
+        places.append(here)
         gaps.append(to)
+        parts.append(open_ + before)
         at, open_ = to, after
     symbols = [child.label for child in phrase.children]
     for done, (index, symbol) in enumerate(insertion):
         symbols.insert(index + done, f"[{symbol}]")
     inserted = tuple(symbol for _, symbol in insertion)
     production = f"{phrase.label} -> {' '.join(symbols)}"
-    return Masked((*parts, open_ + text[at:]), tuple(gaps), inserted, production, seen)
+    return Masked((*parts, open_ + text[at:]), tuple(gaps), tuple(places), inserted, production, seen)
+
+
+def _is_between(seed: Seed, gap: int) -> bool:
+    """Return whether white space is at the gap, and words of one sentence of the seed are on both sides."""
+    spaced = seed.text[gap - 1 : gap].isspace() or seed.text[gap : gap + 1].isspace()
+    return spaced and any(start < gap < end for start, end in seed.spans)
 
 
 def _distinct(seed: str, suggested: Sequence[tuple[Masked, list[list[str]]]]) -> Iterator[Expansion]:
@@ -296,29 +305,6 @@ def _syntax(parse: Parse, inserted: Sequence[int]) -> tuple[tuple[str, str], ...
     """Return the parts of speech and dependencies of all tokens but the modifiers ``inserted``."""
     rows = zip(parse.offsets, parse.pos, parse.dep, strict=True)
     return tuple((tag, label) for at, tag, label in rows if at not in inserted or label not in LABELS)
-
-
-def _has_place(text: str, parse: Parse, offset: int, modifiers: Modifiers) -> bool:
-    """Return whether the modifier at ``offset`` stands where most of its kind do.
-
-    An adjective stands before a common noun (*own* after its owner); an adverb that no other precedes stands
-    before a verb that is no auxiliary, before an adjective, or between a form of *be* and what it says.
-    """
-    at = parse.offsets.index(offset)
-    if not 0 < at < len(parse.offsets) - 1:
-        return False
-    before, word, after = (text[start:end].lower() for start, end in spans(text, parse)[at - 1 : at + 2])
-    tag_before, tag, tag_after = parse.pos[at - 1 : at + 2]
-    if tag == "JJ":
-        return tag_after in NOUNS and (word != "own" or tag_before in OWNERS)
-    if tag_before in ADVERBS and before not in NEGATIONS:
-        return False
-    if tag_after in ADJECTIVES and (word in modifiers.degrees or word not in modifiers.neutral):
-        return True
-    if word in modifiers.degrees - modifiers.adverbs:
-        return False
-    copular = before in FORMS_OF_BE and tag_after in ("DT", "PRP$", "VBG", "VBN", *ADJECTIVES)
-    return copular or (tag_after[:2] == "VB" and after not in AUXILIARIES)
 
 
 def _beside_neighbours(expansion: Expansion) -> str | None:

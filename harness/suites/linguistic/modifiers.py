@@ -34,7 +34,9 @@ class Modifiers:
     @property
     def digest(self) -> str:
         """SHA-256 of the words."""
-        return sha256(canonical({name: sorted(words) for name, words in asdict(self).items()}).encode()).hexdigest()
+        return sha256(
+            canonical({name: sorted(words) for name, words in asdict(self).items()}).encode()
+        ).hexdigest()
 
 
 def load() -> Modifiers:

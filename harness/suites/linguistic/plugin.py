@@ -125,7 +125,7 @@ def _expander(options: LinguisticOptions, kit: Kit, parser: Parser, lexicon: Sen
 
 
 def _embedded(options: LinguisticOptions) -> Continuations | None:
-    """Return the embedded model if it is to suggest or judge; None, too, if it is not here and need not be."""
+    """Return the embedded model if it is to suggest or judge; None if not, or if it is not here."""
     from harness.language import embedded
 
     asked = "local" in (options.suggester, options.judge)

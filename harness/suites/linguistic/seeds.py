@@ -117,7 +117,9 @@ class Search:
             single = [(d, some) for d, some in plausible if len(self._parser.split(d.text).spans) == 1]
             parses = self._parser.parse([d.text for d, _ in single])
             for (document, some), parse in zip(single, parses, strict=True):
-                self._keep(document, parse, [rule for rule in some if self._holds(rule, document.text, parse)])
+                self._keep(
+                    document, parse, [rule for rule in some if self._holds(rule, document.text, parse)]
+                )
 
     def _plausible(self, document: Document, rules: Sequence[Rule]) -> list[Rule]:
         """Return the rules that the label, the first words and an approximate length do not rule out."""
@@ -184,7 +186,7 @@ class Search:
         return seeds
 
     def _sentences(self, capability: Capability, number: int, name: str) -> list[Sentence]:
-        """Return what the search ``name`` of a variant found, without what another search of the rule uses."""
+        """Return what the search ``name`` of a variant found, but for what another of the same rule uses."""
         rule = capability.variants[number].search[name]
         uses = [
             (at, other)
@@ -256,7 +258,7 @@ def _within(sentence: Sentence, first: bool, last: bool) -> str:
 
 
 def _verb(rule: Rule, text: str, parse: Parse) -> int:
-    """Return the offset of the verb that *not* would follow: the statement's, or the second word of a start."""
+    """Return the offset of the verb that *not* would follow: a statement's, or the second word of a start."""
     if rule.form is not None:
         verb = clauses.verb(text, parse)
         return verb[0] if verb else 0

@@ -5,8 +5,8 @@ scores of its senses, each weighted by the reciprocal of its rank; *neutral* if 
 equal.
 
 SentiWordNet was made by a classifier: *still* and *other* are negative by it, *dumb* and *fun* neutral. In
-the bundled lexicon, people's ratings (VADER's lexicon, Hutto and Gilbert 2014, and ``data/opinions.toml``) therefore decide on the words
-that they have, and SentiWordNet on the others where its score is clear.
+the bundled lexicon, people's ratings (VADER's lexicon, Hutto and Gilbert 2014, and ``data/opinions.toml``)
+therefore decide on the words that they have, and SentiWordNet on the others where its score is clear.
 """
 
 from __future__ import annotations
