@@ -8,13 +8,16 @@ marks in ways of their own (Penn Treebank tokenization, Marcus et al. 1993, and 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 
-_SYMBOLS = (
+Written = str | Callable[[re.Match[str]], str]
+
+_BRACKETS: Mapping[str, str] = {"LRB": "(", "RRB": ")", "LSB": "[", "RSB": "]", "LCB": "{", "RCB": "}"}
+_SYMBOLS: tuple[tuple[re.Pattern[str], Written], ...] = (
     (re.compile(r"-(LRB|RRB|LSB|RSB|LCB|RCB)-", re.I), lambda match: _BRACKETS[match[1].upper()]),
     (re.compile(r"\\([/*])"), r"\1"),
 )
-_BRACKETS = {"LRB": "(", "RRB": ")", "LSB": "[", "RSB": "]", "LCB": "{", "RCB": "}"}
-_JOINED = (
+_JOINED: tuple[tuple[re.Pattern[str], Written], ...] = (
     (re.compile(r"(?<=\w) +(n['’]t|['’](?:s|re|ve|ll|d|m))\b", re.I), r"\1"),
     (re.compile(r"\b(can) +(not)\b", re.I), r"\1\2"),
     (re.compile(r"\b(gon|wan) +(na)\b|\b(got) +(ta)\b", re.I), lambda match: match[0].replace(" ", "")),
@@ -25,7 +28,7 @@ _JOINED = (
 )
 _DIRECTED = ((re.compile(r"``\s*"), '"'), (re.compile(r"\s*''"), '"'), (re.compile(r"`\s*"), "'"))
 _LONE = re.compile(r"(?<=\s)(['\"])(?=\s|$)|^(['\"])(?=\s)")
-_FIRST = re.compile(r"[^\w@#]*([^\W\d_])(?![^\W\d_]*[A-Z])")
+_FIRST = re.compile(r"[^\w@#]*([^\W\d_])(?![^\W\d_]*(?:[A-Z]|://))")
 _I = re.compile(r"(?<![\w.@#/'’-])i(?=['’](?:m|d|ll|ve)\b|\s|$)(?!\.)")
 
 

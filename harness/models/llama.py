@@ -11,6 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
+from weakref import finalize
 
 from harness.core import Json, JsonObject
 from harness.errors import ModelError
@@ -91,6 +92,7 @@ class Llama:
         with self._opening:
             if self._client is None:
                 self._client = httpx2.Client(base_url=address, trust_env=False, timeout=TOKENIZE_SECONDS)
+                finalize(self, self._client.close)  # also where nobody closes the model
         body: dict[str, Json] = {"content": text, **({"add_special": True} if special else {})}
         answer = self._client.post("/tokenize", content=json.dumps(body))
         if not answer.is_success:

@@ -18,7 +18,13 @@ from harness.errors import ConfigError, EndpointError, HarnessError, LexiconErro
 from harness.folder import RunFolder
 from harness.suites.linguistic.suite import Linguistic
 
-FLAT = {"task": "sst", "suite": "linguistic", "linguistic.trees": "flat", "linguistic.suggester": "ngram"}
+FLAT = {
+    "task": "sst",
+    "suite": "linguistic",
+    "linguistic.trees": "flat",
+    "linguistic.suggester": "ngram",
+    "linguistic.judge": "none",
+}
 
 
 def made(**given: Any) -> Linguistic:
@@ -144,7 +150,7 @@ def test_a_run_ends_in_a_table_by_capability(settings: dict[str, Any]) -> None:
     assert all(row["seeds_ci95"] for row in rows.values())
     assert "linguistic capabilities" in found["headline"]
     table, diversity = found["sections"]
-    assert table["table"]["columns"][:3] == ["capability", "seeds", "failed"]
+    assert table["table"]["columns"][:3] == ["capability", "sentences", "shared"]
     assert [row[0] for row in diversity["table"]["rows"]] == ["seed", "expansion"]
     report = (Path(found["folder"]) / "report.html").read_text(encoding="utf-8")
     assert "LC4: Negated negative should be positive or neutral" in report
