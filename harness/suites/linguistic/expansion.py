@@ -205,8 +205,9 @@ class Expander:
             return SYNTAX
         if seed.variant.validate:
             (rule,) = seed.variant.search.values()
-            if not rule.holds(words(expansion.text, parse), self.lexicon):
-                return RULE
+            tagged = words(expansion.text, parse)
+            if not rule.holds([(w, "" if w in expansion.words else tag) for w, tag in tagged], self.lexicon):
+                return RULE  # by its length or a negation: what is inserted was found neutral
         return None
 
     def _judged(self, expansions: Sequence[Expansion], salt: str) -> list[Expansion]:

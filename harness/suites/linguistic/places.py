@@ -1,7 +1,7 @@
 """Where a modifier may be put into a sentence: what most adjectives and adverbs stand between.
 
 An adjective stands before a common noun that has a determiner or an owner; *own* has an owner directly before
-it. An adverb that no other adverb precedes stands before an adjective, before a verb that is no auxiliary, or
+it. An adverb that no other adverb precedes stands before an adjective, before a verb but *have* and *do*, or
 between a form of *be* and what it says.
 """
 
@@ -19,7 +19,10 @@ OWNERS = ("PRP$", "POS")
 ADJECTIVES = ("JJ", "JJR", "JJS")
 ADVERBS = ("RB", "RBR", "RBS")
 AUXILIARIES = frozenset(
-    [*FORMS_OF_BE, *("be", "been", "being", "am", "have", "has", "had", "'ve", "do", "does", "did")]
+    [
+        *("be", "been", "being", "am", "'s", "’s", "'re", "’re", "'ve", "’ve"),
+        *("have", "has", "had", "do", "does", "did"),
+    ]
 )
 
 

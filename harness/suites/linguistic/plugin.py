@@ -41,7 +41,7 @@ class LinguisticOptions(Options):
     seeds: Positive = Field(default=50, description="At most N seeds per capability.")
     expansions: NotNegative = Field(default=5, description="At most N valid expansions per seed.")
     masks: Positive = Field(default=10, description="The number of masked sentences per seed.")
-    words: Positive = Field(default=20, description="The number of suggestions per mask.")
+    words: Positive = Field(default=40, description="The number of suggestions per mask.")
     suggester: Literal["auto", "local", "mlm", "endpoint", "ngram"] = Field(
         default="auto", description="The model that fills the masks; local: the embedded one."
     )
