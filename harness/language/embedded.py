@@ -63,10 +63,20 @@ class EmbeddedJudge:
         )
 
 
-def embedded() -> Continuations:
-    """Return the embedded model, its weights fetched. Raises ``ModelError`` where they cannot be."""
-    weights.fetch()
-    return Continuations(llama.smollm2(threads=THREADS))
+class Embedded:
+    """The embedded model, its weights fetched. Raises ``ModelError`` where they cannot be."""
+
+    def __init__(self) -> None:
+        weights.fetch()
+        self._model = Continuations(llama.smollm2(threads=THREADS))
+
+    def suggester(self, vocabulary: Collection[str]) -> EmbeddedSuggester:
+        """Return the model as a suggester of the words of ``vocabulary``."""
+        return EmbeddedSuggester(self._model, vocabulary)
+
+    def judge(self) -> EmbeddedJudge:
+        """Return the model as a judge."""
+        return EmbeddedJudge(self._model)
 
 
 def _closed(parts: Sequence[str]) -> str:

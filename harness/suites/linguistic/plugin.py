@@ -24,7 +24,7 @@ from harness.plugins import (
 )
 
 if TYPE_CHECKING:
-    from harness.models.continuations import Continuations
+    from harness.language.embedded import Embedded
     from harness.suites.linguistic.expansion import Expander
     from harness.suites.linguistic.sentiment import SentimentLexicon
 
@@ -96,7 +96,7 @@ def make(options: LinguisticOptions, kit: Kit) -> Suite:
 
 
 def _expander(options: LinguisticOptions, kit: Kit, parser: Parser, lexicon: SentimentLexicon) -> Expander:
-    from harness.language import constituency, embedded, suggester
+    from harness.language import constituency, suggester
     from harness.suites.linguistic import grammar, modifiers
     from harness.suites.linguistic.expansion import Expander
 
@@ -112,27 +112,27 @@ def _expander(options: LinguisticOptions, kit: Kit, parser: Parser, lexicon: Sen
             model=options.suggester_model,
             revision=options.suggester_revision,
             endpoint=endpoint,
-            local=embedded.EmbeddedSuggester(model, words.neutral) if model else None,
+            local=model.suggester(words.neutral) if model else None,
         ),
         parser,
         lexicon,
         words,
         masks=options.masks,
         words=options.words,
-        judge=embedded.EmbeddedJudge(model) if model and options.judge != "none" else None,
+        judge=model.judge() if model and options.judge != "none" else None,
         most=options.expansions,
     )
 
 
-def _embedded(options: LinguisticOptions) -> Continuations | None:
+def _embedded(options: LinguisticOptions) -> Embedded | None:
     """Return the embedded model if it is to suggest or judge; None if not, or if it is not here."""
-    from harness.language import embedded
+    from harness.language.embedded import Embedded
 
     asked = "local" in (options.suggester, options.judge)
     if not asked and options.suggester != "auto" and options.judge == "none":
         return None
     try:
-        return embedded.embedded()
+        return Embedded()
     except ModelError:
         if asked:
             raise

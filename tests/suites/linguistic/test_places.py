@@ -43,7 +43,7 @@ def test_places(text: str, word: str, symbol: str, parser: CachedParser) -> None
         ("The _ film is flat.", "own", "JJ"),  # no owner
         ("It is full of _ angst.", "new", "JJ"),  # no determiner
         ("The film is _ flat.", "new", "JJ"),
-        ("The film _ is flat.", "really", "RB"),  # before an auxiliary
+        ("The film _ has found its feet.", "really", "RB"),  # before an auxiliary
         ("The film is very _ flat.", "really", "RB"),  # behind another adverb
         ("The film _ finds its feet.", "highly", "RB"),  # a degree before a verb
         ("The film is _ flat.", "finally", "NN"),

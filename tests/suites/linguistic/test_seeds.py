@@ -116,7 +116,7 @@ def test_every_template_of_table_1(name: str, index: int) -> None:
     sentences, expected = TABLE_1[name, index]
     verb = re.compile(r"\b(?:is|are)\b")
     chosen = {
-        name: Sentence("d", text, verb=found.start() if (found := verb.search(text)) else 0)
+        name: Sentence("d", text, verb=match.start() if (match := verb.search(text)) else 0)
         for name, text in zip(variant.search, sentences, strict=True)
     }
     made = [transform(variant, chosen, f"{choice:x}") for choice in range(200)]
