@@ -38,7 +38,8 @@ _PLAIN = re.compile(r"(?:[\w'’&%$,]|(?<=\w)-(?=\w)|(?<=\b[A-Z])\.|(?<=Mr)\.|(?
 def has_form(form: str, text: str, parse: Parse) -> bool:
     """Return whether the sentence ``text`` has the ``form``, one of ``FORMS``."""
     if form == PLAIN:
-        fits = _PLAIN.fullmatch(text) is not None and len(parse.pos) >= LEAST
+        tokens = [text[start:end].lower() for start, end in spans(text, parse)]
+        fits = _PLAIN.fullmatch(text) is not None and len(tokens) >= LEAST and CONTRASTS.isdisjoint(tokens)
         return fits and parse.pos[0] in OPENING + COMMON
     if form == COPULA:
         return _one_copula(text, parse)

@@ -40,7 +40,7 @@ POS, SYNTAX, PLACE, SENTIMENT, RULE, UNLIKELY = "pos", "syntax", "place", "senti
 SYMBOLS = (ADJECTIVE, ADVERB)
 """Parts of speech of words that may be left out, so that a sentence stays one with them."""
 LABELS = ("amod", "advmod", "npadvmod")
-LEAST_GAIN = {ADJECTIVE: -6.0, ADVERB: -8.0}
+LEAST_GAIN = {ADJECTIVE: -6.0, ADVERB: -9.0}
 """Natural-log units: how much less likely an inserted word may make a sentence."""
 _NEGATED = re.compile(rf"n['’]t\b|\b(?:{'|'.join(sorted(NEGATIONS))})\b", re.IGNORECASE)
 

@@ -23,12 +23,12 @@ def fits(text: str, word: str, symbol: str, parser: CachedParser) -> bool:
 @pytest.mark.parametrize(
     ("text", "word", "symbol"),
     [
-        ("The _ film is flat.", "new", "JJ"),
+        ("The _ film is flat.", "modern", "JJ"),
         ("Her _ wallet is here.", "own", "JJ"),
         ("The film is _ flat.", "really", "RB"),
         ("The film is a _ flat affair.", "truly", "RB"),
         ("The film _ finds its feet.", "finally", "RB"),
-        ("This is _ a mess.", "simply", "RB"),
+        ("This is _ a mess.", "clearly", "RB"),
         ("The _ film is flat.", "unlisted", "JJ"),
     ],
 )
@@ -39,13 +39,13 @@ def test_places(text: str, word: str, symbol: str, parser: CachedParser) -> None
 @pytest.mark.parametrize(
     ("text", "word", "symbol"),
     [
-        ("He went to _ Washington.", "new", "JJ"),  # a name
+        ("He went to _ Washington.", "modern", "JJ"),  # a name
         ("The _ film is flat.", "own", "JJ"),  # no owner
-        ("It is full of _ angst.", "new", "JJ"),  # no determiner
-        ("The film is _ flat.", "new", "JJ"),
+        ("It is full of _ angst.", "modern", "JJ"),  # no determiner
+        ("The film is _ flat.", "modern", "JJ"),
         ("The film _ has found its feet.", "really", "RB"),  # before an auxiliary
         ("The film is very _ flat.", "really", "RB"),  # behind another adverb
-        ("The film _ finds its feet.", "highly", "RB"),  # a degree before a verb
+        ("The film _ finds its feet.", "utterly", "RB"),  # a degree before a verb
         ("The film is _ flat.", "finally", "NN"),
     ],
 )
