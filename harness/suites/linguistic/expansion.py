@@ -27,7 +27,7 @@ from typing import Protocol
 
 from harness.language.parse import Parse, Parser
 from harness.language.surface import takes_an
-from harness.language.trees import Tree
+from harness.language.trees import Tree, phrase
 from harness.suites.linguistic.clauses import NEGATIONS
 from harness.suites.linguistic.grammar import Grammar, Insertion
 from harness.suites.linguistic.modifiers import Modifiers
@@ -236,25 +236,30 @@ def masked_sentences(seed: Seed, trees: Sequence[Tree], parse: Parse, grammar: G
     """
     distinct: dict[tuple[str, ...], Masked] = {}
     for tree in trees:
-        for phrase in tree.phrases():
-            for insertion, seen in grammar.insertions(phrase.production).items():
+        for grown in (*tree.phrases(), *_adjectives(tree)):
+            for insertion, seen in grammar.insertions(grown.production).items():
                 if all(symbol in SYMBOLS for _, symbol in insertion):
-                    masked = _insert(seed, parse, phrase, insertion, seen)
+                    masked = _insert(seed, parse, grown, insertion, seen)
                     if masked is not None:
                         distinct.setdefault((*masked.parts, *masked.symbols), masked)
     return list(distinct.values())
 
 
-def _insert(seed: Seed, parse: Parse, phrase: Tree, insertion: Insertion, seen: int) -> Masked | None:
-    """Return the seed with gaps for the symbols that ``phrase`` takes; None where one has no place."""
+def _adjectives(tree: Tree) -> Iterator[Tree]:
+    """Yield each bare adjective as the phrase that the Treebank makes of it where an adverb precedes it."""
+    return (phrase("ADJP", [leaf]) for leaf in tree.leaves() if leaf.label == ADJECTIVE)
+
+
+def _insert(seed: Seed, parse: Parse, grown: Tree, insertion: Insertion, seen: int) -> Masked | None:
+    """Return the seed with gaps for the symbols that ``grown`` takes; None where one has no place."""
     text = seed.text
     parts, places, gaps, at, open_ = [], [], [], 0, ""
     for index, symbol in insertion:
         if index == 0:
-            before, after = text[at : phrase.start], " "
-            to = phrase.start
+            before, after = text[at : grown.start], " "
+            to = grown.start
         else:
-            to = phrase.children[index - 1].end
+            to = grown.children[index - 1].end
             before, after = f"{text[at:to]} ", ""
         here = place(text, parse, to)
         if here is None or not here.takes(symbol) or not _is_between(seed, to):
@@ -263,11 +268,11 @@ def _insert(seed: Seed, parse: Parse, phrase: Tree, insertion: Insertion, seen: 
         gaps.append(to)
         parts.append(open_ + before)
         at, open_ = to, after
-    symbols = [child.label for child in phrase.children]
+    symbols = [child.label for child in grown.children]
     for done, (index, symbol) in enumerate(insertion):
         symbols.insert(index + done, f"[{symbol}]")
     inserted = tuple(symbol for _, symbol in insertion)
-    production = f"{phrase.label} -> {' '.join(symbols)}"
+    production = f"{grown.label} -> {' '.join(symbols)}"
     return Masked((*parts, open_ + text[at:]), tuple(gaps), tuple(places), inserted, production, seen)
 
 
