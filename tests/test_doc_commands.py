@@ -162,7 +162,8 @@ def offline(words: Sequence[str], place: Path, endpoint: Endpoint) -> list[str]:
         and "path" not in settings.get("documents", {})
     ):
         command += ["--data", "reviews.csv"]
-    return command + (["--suggester", "ngram", "--trees", "flat"] if suite == "linguistic" else [])
+    quick = ["--suggester", "ngram", "--judge", "none", "--trees", "flat"]
+    return command + (quick if suite == "linguistic" else [])
 
 
 def option(command: Sequence[str], name: str) -> str | None:

@@ -39,6 +39,7 @@ FLOORS = (
     # Pure: what is computed from records.
     (
         "language.batches",
+        "language.natural_text",
         "language.parse",
         "language.parsed_text",
         "language.persons",
@@ -56,9 +57,9 @@ FLOORS = (
     ("http_client",),
     ("hub",),
     ("documents", "keys", "language.parsers", "language.verdict_cache", "task_files"),
-    ("answering", "language.spacy_docs", "language.suggester", "models", "registry"),
-    ("config", "language.constituency", "language.coreference_adapters", "report"),
-    ("language.coreference",),
+    ("answering", "language.spacy_docs", "models", "registry"),
+    ("config", "language.constituency", "language.coreference_adapters", "language.embedded", "report"),
+    ("language.coreference", "language.suggester"),
     # What is tested.
     ("suites.ground", "suites.matching", "suites.nouns", "suites.oracle", "suites.sentiment_oracle"),
     ("suites.diversity", "suites.lexicon", "suites.neutral"),

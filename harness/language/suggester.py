@@ -1,4 +1,4 @@
-"""Suggesters of words for the gaps of a text: a masked language model, an endpoint, or document n-grams.
+"""Suggesters of words for the gaps of a text: the embedded model, a masked one, an endpoint, or n-grams.
 
 ``suggest`` takes each text as its parts, with a gap between adjacent ones, and returns words for each gap,
 likeliest first: whole words of letters only, each once.
@@ -19,6 +19,7 @@ from harness.core import JsonObject
 from harness.disclosure import one_line
 from harness.errors import EndpointError, ModelError, Transient
 from harness.http_client import TooLarge
+from harness.language.embedded import EmbeddedSuggester
 from harness.retrying import Policy, retry_after
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 Text = tuple[str, ...]
 Gaps = list[list[str]]
 
-KINDS = ("mlm", "endpoint", "ngram")
+KINDS = ("local", "mlm", "endpoint", "ngram")
 TEXTS_AT_ONCE = 16
 PIECES = 4  # candidates for each word returned: many are word pieces or punctuation
 LIMIT = 512  # most pieces of a text that a masked model reads
@@ -217,7 +218,7 @@ class NgramSuggester:
         return _distinct(ranked, words)
 
 
-Suggester = MlmSuggester | EndpointSuggester | NgramSuggester
+Suggester = EmbeddedSuggester | MlmSuggester | EndpointSuggester | NgramSuggester
 
 
 def load(
@@ -226,12 +227,17 @@ def load(
     model: str | None = None,
     revision: str | None = None,
     endpoint: tuple[str, str, str] | None = None,
+    local: EmbeddedSuggester | None = None,
 ) -> Suggester:
-    """Load the suggester ``mlm`` (of ``model``), ``endpoint`` (model, base URL, key) or ``ngram``.
+    """Load the suggester ``local``, ``mlm`` (of ``model``), ``endpoint`` (model, base URL, key) or ``ngram``.
 
     With None, choose the first available: a masked model if one is named and loads, then the endpoint, then
-    n-grams. Raises ``ModelError``.
+    ``local``, then n-grams. Raises ``ModelError``.
     """
+    if kind == "local":
+        if local is None:
+            raise ModelError("suggester local: the embedded model is not here")
+        return local
     if kind == "mlm":
         if model is None:
             raise ModelError("suggester mlm: name a masked language model, such as bert-base-uncased")
@@ -249,7 +255,7 @@ def load(
             return MlmSuggester(model, revision)
         except ModelError:
             pass  # without the extra or the weights; the suggester's name tells which is used
-    return EndpointSuggester(*endpoint) if endpoint else NgramSuggester()
+    return EndpointSuggester(*endpoint) if endpoint else local or NgramSuggester()
 
 
 def _tokens(text: str) -> list[str]:

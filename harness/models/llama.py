@@ -11,6 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
+from weakref import finalize
 
 from harness.core import Json, JsonObject
 from harness.errors import ModelError
@@ -37,13 +38,20 @@ too: an answer takes seven times as long. So few cost nothing where none does.
 class Llama:
     """A model that loads on first use; it has one slot, so that its answers repeat exactly.
 
+    It computes in ``threads`` threads, one for each core if None.
+
     ``identity`` holds everything that can change an answer; ``chat_template`` tells whether the file has one,
     None where that is not in question. Raises ``ModelError`` where the model does not
     load.
     """
 
     def __init__(
-        self, name: str, digest: str, file: Callable[[], Path], chat_template: bool | None = None
+        self,
+        name: str,
+        digest: str,
+        file: Callable[[], Path],
+        chat_template: bool | None = None,
+        threads: int | None = None,
     ) -> None:
         self.name = name
         self.chat_template = chat_template
@@ -54,6 +62,7 @@ class Llama:
             "context": CONTEXT,
         }
         self._file = file
+        self._threads = threads or _cores()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="llama")
         self._opening = Lock()
         self._server: xllamacpp.Server | None = None
@@ -67,6 +76,11 @@ class Llama:
         """Return llama.cpp's answer to a completion."""
         return await self._in_thread(lambda: self._open().handle_completions(body))
 
+    def complete_now(self, body: JsonObject) -> Mapping[str, object]:
+        """Return llama.cpp's answer to a completion, in the calling thread."""
+        answer: Mapping[str, object] = self._open().handle_completions(body)
+        return answer
+
     def tokens(self, text: str, special: bool = False) -> list[int]:
         """Split ``text`` into token ids; with ``special``, add the model's start token, if it has one.
 
@@ -78,6 +92,7 @@ class Llama:
         with self._opening:
             if self._client is None:
                 self._client = httpx2.Client(base_url=address, trust_env=False, timeout=TOKENIZE_SECONDS)
+                finalize(self, self._client.close)  # also where nobody closes the model
         body: dict[str, Json] = {"content": text, **({"add_special": True} if special else {})}
         answer = self._client.post("/tokenize", content=json.dumps(body))
         if not answer.is_success:
@@ -98,21 +113,21 @@ class Llama:
         """Return the loaded model, loading it on the first call: a run answered from the cache needs none."""
         with self._opening:
             if self._server is None:
-                self._server = _server(self._file(), self.name)
+                self._server = _server(self._file(), self.name, self._threads)
             return self._server
 
 
-def smollm2(model_file: str | None = None) -> Llama:
+def smollm2(model_file: str | None = None, threads: int | None = None) -> Llama:
     """Return SmolLM2-135M-Instruct, with weights fetched on first use, or the GGUF model at ``model_file``.
 
     Raises ``ModelError`` where there is no such file.
     """
     if model_file is None:
-        return Llama("local:smollm2", weights.SHA256, weights.fetch)
+        return Llama("local:smollm2", weights.SHA256, weights.fetch, threads=threads)
     file = Path(model_file)
     if not file.is_file():
         raise ModelError(f"{file}: no such model file")
-    return Llama(f"local:{file.stem}", weights.digest(file), lambda: file, has_chat_template(file))
+    return Llama(f"local:{file.stem}", weights.digest(file), lambda: file, has_chat_template(file), threads)
 
 
 def has_chat_template(file: Path) -> bool:
@@ -121,7 +136,7 @@ def has_chat_template(file: Path) -> bool:
         return CHAT_TEMPLATE in opened.read(METADATA)
 
 
-def _server(file: Path, name: str) -> xllamacpp.Server:
+def _server(file: Path, name: str, threads: int) -> xllamacpp.Server:
     if "OMP_WAIT_POLICY" not in os.environ:
         os.environ.setdefault("GOMP_SPINCOUNT", SPINS)  # read once, when the library is loaded
     import xllamacpp
@@ -136,7 +151,7 @@ def _server(file: Path, name: str) -> xllamacpp.Server:
     params.kv_unified = False
     params.verbosity = -1
     params.warmup = False  # a run on nothing, which changes no answer and takes longer than to load
-    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = _cores()
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads
     try:
         return xllamacpp.Server(params)
     except (RuntimeError, ValueError) as error:

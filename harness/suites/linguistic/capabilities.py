@@ -15,29 +15,32 @@ from pathlib import Path
 from harness.core import canonical
 from harness.errors import ConfigError
 from harness.files import DATA, read_toml
+from harness.suites.linguistic.clauses import COPULA, FORMS, NEGATIONS
 from harness.suites.linguistic.sentiment import SentimentLexicon, word_class
 from harness.suites.sentiment_oracle import SENTIMENTS, Sentiment
 
 BUNDLED = DATA / "capabilities.toml"
-CLASSES = {"adjectives": "a", "nouns": "n", "verbs": "v"}
+PAPER = DATA / "capabilities-paper.toml"
+CLASSES = {"adjectives": "a", "nouns": "n", "verbs": "v", "words": None}
 VARIANT_KEYS = {"search", "template", "negate", "expected", "validate"}
-RULE_KEYS = {"label", "shorter_than", "include", "exclude", "start"}
+RULE_KEYS = {"label", "shorter_than", "include", "exclude", "start", "form", "affirmative"}
 _NEGATED = re.compile(r"(?:not|no|never|neither|n['’]t|nt)\b", re.IGNORECASE)
 _NAMED = re.compile(r"\{(\w+)\}")
 
 Words = Sequence[tuple[str, str]]
 """The words of a sentence with their fine tags, without punctuation."""
 
-Kind = tuple[Sentiment, str]
-"""A sentiment and a part of speech of the lexicon, such as ``("neutral", "n")``."""
+Kind = tuple[Sentiment, str | None]
+"""A sentiment and a part of speech of the lexicon, such as ``("neutral", "n")``; None stands for any."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
     """The conditions on a sentence.
 
-    ``shorter_than`` counts words. The sentence must start with one word of each list of ``start`` in turn; if
-    ``affirmative``, no negation may follow them.
+    ``shorter_than`` counts words. The sentence must start with one word of each list of ``start`` in turn
+    and have the ``form`` (``clauses.FORMS``); if ``affirmative``, it must negate nothing, and with a
+    ``start``, no negation may follow that.
     """
 
     label: frozenset[str]
@@ -45,12 +48,8 @@ class Rule:
     include: tuple[Kind, ...] = ()
     exclude: tuple[Kind, ...] = ()
     start: tuple[tuple[str, ...], ...] = ()
+    form: str | None = None
     affirmative: bool = False
-
-    @property
-    def tags(self) -> bool:
-        """Whether the rule needs a parser, for parts of speech or the number of words."""
-        return bool(self.include or self.exclude or self.shorter_than)
 
     def begins(self, text: str) -> bool:
         """Return whether the sentence begins as the rule requires, ignoring case."""
@@ -66,9 +65,12 @@ class Rule:
         """Return whether the number of words and their sentiments satisfy the rule, whatever its label."""
         if self.shorter_than is not None and len(words) >= self.shorter_than:
             return False
-        if not self.include and not self.exclude:
-            return True
-        kinds = {(lexicon.sentiment(word, tag), word_class(word, tag)) for word, tag in words}
+        if self.affirmative and not self.start and any(word.lower() in NEGATIONS for word, _ in words):
+            return False
+        kinds: set[Kind] = set()
+        for word, tag in words:
+            sentiment = lexicon.sentiment(word, tag)
+            kinds |= {(sentiment, word_class(word, tag)), (sentiment, None)}
         return kinds.issuperset(self.include) and kinds.isdisjoint(self.exclude)
 
 
@@ -123,8 +125,10 @@ class Capabilities:
 def load(path: str | Path | None = None) -> Capabilities:
     """Load the bundled capabilities; those at ``path`` are added or replace them by name.
 
-    Raises ``ConfigError`` naming the file and the key.
+    ``paper`` stands for the rules and wordings of Table 1 as they were printed. Raises ``ConfigError`` naming
+    the file and the key.
     """
+    path = PAPER if path == "paper" else path
     content = read_toml(BUNDLED, ConfigError)
     if path is not None:
         content |= read_toml(path, ConfigError)
@@ -165,9 +169,12 @@ class _CapabilityReader:
                 f"{place}.template: must have each searched sentence exactly once: {', '.join(rules)}"
             )
         negate = table.get("negate", False) is True
-        if negate and (template or not all(len(rule.start) == 2 for rule in rules.values())):
-            raise self._wrong(f"{place}.negate: needs a start of two words, and no template")
-        rules = {name: replace(rule, affirmative=negate) for name, rule in rules.items()}
+        if negate:
+            if template or not all(len(rule.start) == 2 or rule.form == COPULA for rule in rules.values()):
+                raise self._wrong(
+                    f'{place}.negate: needs form = "{COPULA}" or a start of two words, and no template'
+                )
+            rules = {name: replace(rule, affirmative=True) for name, rule in rules.items()}
         expected = self._labels(table.get("expected"), f"{place}.expected")
         return Variant(rules, expected, template, negate, table.get("validate", False) is True)
 
@@ -186,12 +193,17 @@ class _CapabilityReader:
         if length is not None and (not isinstance(length, int) or length < 1):
             raise self._wrong(f"{place}.shorter_than: must be a number of words above zero")
         start = self._list(table.get("start", []), f"{place}.start")
+        form = table.get("form")
+        if form not in (None, *FORMS):
+            raise self._wrong(f"{place}.form: must be one of {', '.join(FORMS)}")
         return Rule(
             self._labels(table.get("label"), f"{place}.label"),
             length,
             self._kinds(table.get("include", []), f"{place}.include"),
             self._kinds(table.get("exclude", []), f"{place}.exclude"),
             tuple(self._texts(choices, f"{place}.start") for choices in start),
+            form,
+            table.get("affirmative", False) is True,
         )
 
     def _labels(self, value: object, place: str) -> frozenset[str]:
@@ -203,7 +215,7 @@ class _CapabilityReader:
         kinds = {f"{s} {word}": (s, kind) for s in SENTIMENTS for word, kind in CLASSES.items()}
         written = self._list(value, place)
         if wrong := [kind for kind in written if kind not in list(kinds)]:
-            raise self._wrong(f"{place}: {wrong[0]!r} is not SENTIMENT adjectives, nouns or verbs")
+            raise self._wrong(f"{place}: {wrong[0]!r} is not SENTIMENT adjectives, nouns, verbs or words")
         return tuple(kinds[str(kind)] for kind in written)
 
     def _texts(self, value: object, place: str) -> tuple[str, ...]:

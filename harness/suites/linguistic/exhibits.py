@@ -43,6 +43,8 @@ def _section(
 ) -> Section:
     columns = (
         "capability",
+        Column("sentences", page_only=True),
+        Column("shared", page_only=True),
         "seeds",
         "failed",
         Column("expansions", brief="expanded"),
@@ -53,6 +55,8 @@ def _section(
     cells: list[list[Cell]] = [
         [
             f"{row.capability}: {titles[row.capability]}",
+            row.sentences,
+            row.shared,
             row.seeds,
             _failed(row.seeds_failed, row.seeds, row.seeds_ci95),
             row.expansions,
@@ -63,8 +67,10 @@ def _section(
         for row in rows
     ]
     notes = [
+        "Sentences: the source sentences of the seeds; shared: those that another capability uses, too.",
         "Pass to fail: failed expansions among those whose seed passed.",
-        f"Trees: {settings['trees']}; words: {settings['suggester']}; sentiment: {settings['sentiment']}.",
+        f"Trees: {settings['trees']}; words: {settings['suggester']}; judge: {settings['judge'] or 'none'};"
+        f" sentiment: {settings['sentiment']}.",
     ]
     if not has_neutral:
         notes.append(

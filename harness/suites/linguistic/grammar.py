@@ -22,7 +22,7 @@ BUNDLED = DATA / "grammar.tsv"
 SUFFIXES = (".mrg", ".parse", ".ptb", ".tree", ".trees")
 # Treebank tags of anything that is not a separate word of letters.
 UNSPOKEN = frozenset(["ADD", "AFX", "GW", "HYPH", "LS", "NFP", "POS", "SYM", "XX"])
-MOST_MASKS = 2  # per phrase; with more, the suggested words no longer fit each other
+MOST_MASKS = 1  # per phrase; with more, the suggested words do not fit each other
 
 Insertion = tuple[tuple[int, str], ...]
 """Extra symbols, left to right: (number of the phrase's children before it, symbol)."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from harness.errors import ConfigError
+from harness.errors import ConfigError, ModelError
 from harness.plugins import (
     Address,
     Case,
@@ -24,6 +24,7 @@ from harness.plugins import (
 )
 
 if TYPE_CHECKING:
+    from harness.language.embedded import Embedded
     from harness.suites.linguistic.expansion import Expander
     from harness.suites.linguistic.sentiment import SentimentLexicon
 
@@ -34,13 +35,18 @@ class LinguisticOptions(Options):
     capabilities: Annotated[Names, Flag("--capability")] = Field(
         default=(), description="The capabilities to test, such as LC1,LC4 [all]."
     )
-    definitions: str | None = Field(default=None, description="Your own capabilities (TOML).")
+    definitions: str | None = Field(
+        default=None, description="Your own capabilities (TOML), or paper: Table 1 as printed."
+    )
     seeds: Positive = Field(default=50, description="At most N seeds per capability.")
     expansions: NotNegative = Field(default=5, description="At most N valid expansions per seed.")
     masks: Positive = Field(default=10, description="The number of masked sentences per seed.")
-    words: Positive = Field(default=20, description="The number of suggestions per mask.")
-    suggester: Literal["auto", "mlm", "endpoint", "ngram"] = Field(
-        default="auto", description="The model that fills the masks."
+    words: Positive = Field(default=40, description="The number of suggestions per mask.")
+    suggester: Literal["auto", "local", "mlm", "endpoint", "ngram"] = Field(
+        default="auto", description="The model that fills the masks; local: the embedded one."
+    )
+    judge: Literal["auto", "local", "none"] = Field(
+        default="auto", description="The model that refuses unlikely expansions; local: the embedded one."
     )
     suggester_model: str | None = Field(
         default=None, description="The masked language model, or the model at the endpoint."
@@ -91,11 +97,13 @@ def make(options: LinguisticOptions, kit: Kit) -> Suite:
 
 def _expander(options: LinguisticOptions, kit: Kit, parser: Parser, lexicon: SentimentLexicon) -> Expander:
     from harness.language import constituency, suggester
-    from harness.suites.linguistic import grammar
+    from harness.suites.linguistic import grammar, modifiers
     from harness.suites.linguistic.expansion import Expander
 
     endpoint = _endpoint(options, kit)
     kind = None if options.suggester == "auto" else options.suggester
+    words = modifiers.load()
+    model = _embedded(options)
     return Expander(
         grammar.load(options.grammar),
         constituency.load(options.trees),
@@ -104,18 +112,37 @@ def _expander(options: LinguisticOptions, kit: Kit, parser: Parser, lexicon: Sen
             model=options.suggester_model,
             revision=options.suggester_revision,
             endpoint=endpoint,
+            local=model.suggester(words.neutral) if model else None,
         ),
         parser,
         lexicon,
+        words,
         masks=options.masks,
         words=options.words,
+        judge=model.judge() if model and options.judge != "none" else None,
+        most=options.expansions,
     )
+
+
+def _embedded(options: LinguisticOptions) -> Embedded | None:
+    """Return the embedded model if it is to suggest or judge; None if not, or if it is not here."""
+    from harness.language.embedded import Embedded
+
+    asked = "local" in (options.suggester, options.judge)
+    if not asked and options.suggester != "auto" and options.judge == "none":
+        return None
+    try:
+        return Embedded()
+    except ModelError:
+        if asked:
+            raise
+        return None
 
 
 def _endpoint(options: LinguisticOptions, kit: Kit) -> tuple[str, str, str] | None:
     """Return model, address and key of the endpoint that suggests words; None if there is none to ask."""
     address = options.suggester_base_url
-    if address is None or options.suggester in ("mlm", "ngram"):
+    if address is None or options.suggester in ("local", "mlm", "ngram"):
         return None
     if options.suggester_model is None:
         raise ConfigError("linguistic.suggester_model: name the model of the endpoint, --suggester-model")

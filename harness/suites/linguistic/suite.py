@@ -7,10 +7,11 @@ A group is one seed with its expansions; ``oracle`` says what its verdicts mean.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 
 from harness.core import Case, Document, JsonObject, Outcome, Tables, Verdict
+from harness.language.natural_text import natural
 from harness.language.parse import Parser
 from harness.plugins import Figures, Nouns, Suite
 from harness.suites import diversity
@@ -65,6 +66,7 @@ class Linguistic(Suite):
             "sentiment": self.lexicon.source,
             "trees": expander.constituency.name if expander else None,
             "suggester": expander.suggester.name if expander else None,
+            "judge": expander.judge.name if expander and expander.judge else None,
             "masks": expander.masks if expander else 0,
             "words": expander.words if expander else 0,
         }
@@ -91,7 +93,9 @@ class Linguistic(Suite):
         return diversity.added(figures, self.name, diversities)
 
     def _learnt(self, documents: Iterator[Document]) -> Iterator[Document]:
+        """Yield the documents as natural text, and let the suggester learn them."""
         for document in documents:
+            document = replace(document, text=natural(document.text))
             if self.expander:
                 self.expander.suggester.learn(document.text)
             yield document
@@ -144,6 +148,8 @@ def _parts(expander: Expander) -> JsonObject:
         "grammar": expander.grammar.digest,
         "trees": expander.constituency.name,
         "suggester": expander.suggester.name,
+        "modifiers": expander.modifiers.digest,
+        "judge": expander.judge.name if expander.judge else None,
         "masks": expander.masks,
         "words": expander.words,
     }

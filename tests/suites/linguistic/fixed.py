@@ -60,9 +60,12 @@ class FixedTrees:
         return [(self.by_text[text],) for text in texts]
 
 
+MODIFIERS = {"JJ": "amod", "RB": "advmod"}
+
+
 @dataclass
 class FixedParser(Parser):
-    """Tags words by a table, white space between them; all else is a noun."""
+    """Tags words by a table, white space between them; all else is a noun. Modifiers depend as such."""
 
     tags: Mapping[str, str]
     name: str = "fixed"
@@ -88,4 +91,4 @@ class FixedParser(Parser):
             offsets.append(at)
             at += len(word)
         tags = tuple("." if word == "." else self.tags.get(word.lower(), "NN") for word in words)
-        return Parse(tuple(offsets), tags, ("",) * len(words))
+        return Parse(tuple(offsets), tags, tuple(MODIFIERS.get(tag, "") for tag in tags))

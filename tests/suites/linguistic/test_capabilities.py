@@ -36,6 +36,12 @@ def test_the_bundled_ones_are_the_eleven_of_table_1() -> None:
     assert {name: [set(v.expected) for v in c.variants] for name, c in BUNDLED.by_name.items()} == EXPECTED
 
 
+def test_the_paper_s_rules_and_wordings_are_kept_under_a_name() -> None:
+    paper = capabilities.load("paper")
+    assert {name: [set(v.expected) for v in c.variants] for name, c in paper.by_name.items()} == EXPECTED
+    assert paper.digest != BUNDLED.digest
+
+
 def test_only_the_capabilities_without_a_template_are_validated_by_their_rules_again() -> None:
     validated = {name for name, c in BUNDLED.by_name.items() if all(v.validate for v in c.variants)}
     assert validated == {"LC1", "LC2"}
@@ -80,6 +86,10 @@ def test_a_users_file_adds_and_replaces(tmp_path: Path) -> None:
         (('["neutral"] }', '["neutral"], start = ["This"] }'), r"start: must be a list of texts"),
         (('["neutral"] }', '["neutral"], start = 1 }'), r"start: must be a list"),
         (
+            ('["neutral"] }', '["neutral"], form = "verse" }'),
+            r"form: must be one of plain, statement, copula",
+        ),
+        (
             ('["neutral"] }', '["neutral"], include = [["neutral nouns"]] }'),
             r"include: \['neutral nouns'\] is not",
         ),
@@ -88,7 +98,7 @@ def test_a_users_file_adds_and_replaces(tmp_path: Path) -> None:
         (("search.sentence", "search = 1 #"), r"search: say what to search for"),
         (("expected", 'template = ["{other}"]\nexpected'), r"'\{other\}' is neither a list of wordings nor"),
         (("expected", 'template = [["I think"]]\nexpected'), r"template: must have each searched sentence"),
-        (("expected", "negate = true\nexpected"), r"negate: needs a start of two words"),
+        (("expected", "negate = true\nexpected"), r'negate: needs form = "copula" or a start of two words'),
         (("[[own.variant]]", "[own.variant]"), r"own\.variant: give one or more"),
         (("[own]", "[own"), r"not valid TOML"),
     ],

@@ -13,18 +13,21 @@ from harness.core import Case, Document, Outcome, Verdict
 from harness.language import constituency
 from harness.language.parsers import CachedParser
 from harness.suites import sentiment_oracle as oracle
-from harness.suites.linguistic import capabilities, counts, exhibits, grammar
+from harness.suites.linguistic import capabilities, counts, exhibits, grammar, modifiers
 from harness.suites.linguistic.expansion import Expander
 from harness.suites.linguistic.suite import Linguistic
 from tests.suites.linguistic.fixed import LEXICON, FixedSuggester
 
 LABELS = oracle.labels(["negative", "neutral", "positive"])
 DOCUMENTS = [
-    Document("a", "The jokes are good.", frozenset(["positive"])),
-    Document("b", "The jokes fall flat.", frozenset(["negative"])),
-    Document("c", "It was made in a small town.", frozenset(["neutral"])),
-    Document("d", "This is a waste of time.", frozenset(["negative"])),
-    Document("e", "These are scenes of a town.", frozenset(["neutral"])),
+    Document("a", "The jokes are good .", frozenset(["positive"])),
+    Document("b", "The jokes are a great mess of sad scenes .", frozenset(["negative"])),
+    Document("c", "It was made in a wooden town .", frozenset(["neutral"])),
+    Document("d", "This is a failure .", frozenset(["negative"])),
+    Document("e", "These are scenes of a town .", frozenset(["neutral"])),
+    Document("f", "This is a bad film .", frozenset(["negative"])),
+    Document("g", "The songs are lovely .", frozenset(["positive"])),
+    Document("h", "The plot is dull .", frozenset(["negative"])),
 ]
 
 
@@ -32,8 +35,8 @@ def suite(parser: CachedParser, seed: int = 0, expand: bool = True) -> Linguisti
     expander = None
     if expand:
         trees = constituency.load("flat")
-        words = FixedSuggester(["long", "old", "also", "here", "the", "a", "film"])
-        expander = Expander(grammar.load(), trees, words, parser, LEXICON)
+        words = FixedSuggester(["old", "new", "also", "really", "the", "a", "film"])
+        expander = Expander(grammar.load(), trees, words, parser, LEXICON, modifiers.load())
     return Linguistic(capabilities.load(), LABELS, parser, LEXICON, expander, seeds=3, seed=seed)
 
 
@@ -51,12 +54,14 @@ def test_a_group_is_a_seed_and_its_expansions(parser: CachedParser) -> None:
 
 def test_cases_say_where_they_come_from(parser: CachedParser) -> None:
     cases = list(suite(parser).cases(iter(DOCUMENTS)))
-    negated = next(case for case in cases if case.traits["capability"] == "LC4")
+    negated = next(case for case in cases if case.traits["capability"] == "LC5")
     assert negated.traits["transformation"] == "negation"
-    assert negated.expected == frozenset(["positive", "neutral"])
-    assert (negated.document, negated.traits["documents"]) == ("d", "d")
+    assert negated.expected == frozenset(["neutral"])
+    assert (negated.document, negated.traits["documents"]) == (negated.document, negated.document)
     both = next(case for case in cases if case.traits["capability"] == "LC7")
-    assert both.traits["documents"] in ("a c", "a e")
+    positive, neutral = both.traits["documents"].split()
+    assert positive in ("a", "g")
+    assert neutral in ("c", "e")
     expansion = next(case for case in cases if case.role == "expansion" and case.valid)
     word, symbol = expansion.traits["inserted"].split("/")
     assert word in expansion.text
@@ -80,7 +85,7 @@ def test_the_suggester_learns_every_document(parser: CachedParser) -> None:
     list(made.cases(iter(DOCUMENTS)))
     assert made.expander is not None
     assert isinstance(made.expander.suggester, FixedSuggester)
-    assert made.expander.suggester.learnt == [document.text for document in DOCUMENTS]
+    assert made.expander.suggester.learnt == [d.text.replace(" .", ".") for d in DOCUMENTS]
 
 
 def test_what_decides_the_cases_is_in_the_identity(parser: CachedParser) -> None:
@@ -116,7 +121,9 @@ class Frames:
         return self._frames[name]
 
 
-def group(name: str, seed: str, expansions: list[str]) -> tuple[list[Case], dict[str, Outcome]]:
+def group(
+    name: str, seed: str, expansions: list[str], documents: str = "", capability: str = "LC9"
+) -> tuple[list[Case], dict[str, Outcome]]:
     """A group that expects *positive*, with its answers ("" was not read)."""
     cases, outcomes = [], {}
     for number, label in enumerate([seed, *expansions]):
@@ -126,7 +133,7 @@ def group(name: str, seed: str, expansions: list[str]) -> tuple[list[Case], dict
             "d",
             "expansion" if number else "seed",
             "",
-            traits={"capability": "LC9"},
+            traits={"capability": capability, "documents": documents or name},
             expected=frozenset(["positive"]),
         )
         cases.append(case)
@@ -159,6 +166,34 @@ def test_rates_have_their_counts_and_pass_to_fail_its_own_denominator() -> None:
         assert interval[0] <= rate <= interval[1]
     assert sum(v.hidden == "yes" for v in verdicts) == 2
     assert sum(v.hidden == "undetermined" for v in verdicts) == 1
+
+
+def rows_of(*groups: tuple[list[Case], dict[str, Outcome]]) -> list[counts.Row]:
+    cases = [case for some, _ in groups for case in some]
+    verdicts = [v for some, outcomes in groups for v in oracle.judge(some, outcomes, LABELS)]
+    return counts.count(Frames(cases, verdicts))
+
+
+def test_what_comes_from_one_sentence_counts_once_for_an_interval() -> None:
+    good, bad = "positive", "negative"
+    apart = [group(f"g{n}", bad if n % 2 else good, [], f"d{n}") for n in range(40)]
+    twice = [group(f"g{n}", bad if n // 2 % 2 else good, [], f"x{n} d{n // 2}") for n in range(40)]
+    (one,), (two,) = rows_of(*apart), rows_of(*twice)
+    assert (one.sentences, two.sentences) == (40, 60)
+    assert one.seeds_failed == two.seeds_failed == 20
+    assert one.seeds_ci95 is not None
+    assert two.seeds_ci95 is not None
+    assert two.seeds_ci95[1] - two.seeds_ci95[0] > one.seeds_ci95[1] - one.seeds_ci95[0]
+
+
+def test_sentences_of_several_capabilities_are_counted() -> None:
+    first, second = rows_of(
+        group("a", "positive", [], "d1 d2"),
+        group("b", "positive", [], "d3"),
+        group("c", "positive", [], "d2", "LC10"),
+    )
+    assert (first.sentences, first.shared) == (3, 1)
+    assert (second.sentences, second.shared) == (1, 1)
 
 
 def test_the_summary_has_a_block_a_headline_and_a_section(parser: CachedParser) -> None:

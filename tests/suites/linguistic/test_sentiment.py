@@ -18,7 +18,7 @@ BUNDLED = sentiment.load("bundled")
     [
         ("good", "JJ", "positive"),
         ("Bad", "JJ", "negative"),
-        ("wooden", "JJ", "neutral"),
+        ("yellow", "JJ", "neutral"),
         ("failure", "NN", "negative"),
         ("failures", "NNS", "negative"),
         ("loved", "VBD", "positive"),
@@ -33,6 +33,22 @@ BUNDLED = sentiment.load("bundled")
     ],
 )
 def test_the_bundled_lexicon(word: str, tag: str, label: str) -> None:
+    assert BUNDLED.sentiment(word, tag) == label
+
+
+@pytest.mark.parametrize(
+    ("word", "tag", "label"),
+    [
+        ("dumb", "JJ", "negative"),
+        ("lack", "NN", "negative"),
+        ("fun", "NN", "positive"),
+        ("predictable", "JJ", "negative"),
+        ("riveting", "JJ", "positive"),
+        ("still", "RB", "neutral"),
+        ("entire", "JJ", "neutral"),
+    ],
+)
+def test_ratings_by_people_go_before_sentiwordnet(word: str, tag: str, label: str) -> None:
     assert BUNDLED.sentiment(word, tag) == label
 
 
@@ -94,12 +110,14 @@ def test_nltks_copy_is_taken_where_it_is(tmp_path: Path, monkeypatch: pytest.Mon
     folder.mkdir(parents=True)
     monkeypatch.setattr(data, "path", [str(tmp_path)])
     (folder / "SentiWordNet_3.0.0.txt").write_text("a\t1\t0.5\t0\tkeen#1\tg\n", encoding="utf-8")
-    found = sentiment.load()
+    assert sentiment.load().source == "bundled"
+    found = sentiment.load("sentiwordnet")
     assert (found.source, dict(found.scores)) == ("sentiwordnet", {("keen", "a"): 0.5})
 
 
 def test_without_nltks_copy_the_default_is_the_bundled_one_and_the_name_alone_an_error() -> None:
-    if sentiment.load().source != "bundled":
+    assert sentiment.load().source == "bundled"
+    if sentiment._nltk() is not None:
         pytest.skip("NLTK has SentiWordNet here")
     with pytest.raises(LexiconError, match="nltk"):
         sentiment.load("sentiwordnet")

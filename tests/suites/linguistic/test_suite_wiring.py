@@ -18,7 +18,16 @@ from harness.errors import ConfigError, EndpointError, HarnessError, LexiconErro
 from harness.folder import RunFolder
 from harness.suites.linguistic.suite import Linguistic
 
-FLAT = {"task": "sst", "suite": "linguistic", "linguistic.trees": "flat", "linguistic.suggester": "ngram"}
+FLAT = {
+    "task": "sst",
+    "suite": "linguistic",
+    "linguistic.trees": "flat",
+    "linguistic.suggester": "ngram",
+    "linguistic.judge": "none",
+}
+
+
+REASONS = ("article", "negation", "place", "pos", "repeated", "sentiment", "syntax", "unlikely", "weakening")
 
 
 def made(**given: Any) -> Linguistic:
@@ -107,14 +116,15 @@ def test_what_is_wrong_is_one_line(given: dict[str, Any], kind: type[HarnessErro
     assert "\n" not in str(raised.value)
 
 
-def test_options_reach_the_cases(tmp_path: Path) -> None:
-    options = ["--task", "sst", "--suite", "linguistic", "--trees", "flat", "--suggester", "ngram"]
+def test_options_reach_the_cases(tmp_path: Path, smollm2_file: Path) -> None:
+    options = ["--task", "sst", "--suite", "linguistic", "--trees", "flat", "--suggester", "local"]
     few = ["--capability", "LC4,LC9", "--seeds", "2", "--expansions", "1", "--out", str(tmp_path / "run")]
     done = CliRunner().invoke(generate, [*options, *few, "--json"], catch_exceptions=False)
     assert done.exit_code == 0, done.output
     cases = RunFolder(tmp_path / "run").read_cases()
     valid = [case for case in cases if case.valid]
     assert {case.traits["capability"] for case in valid} == {"LC4", "LC9"}
+    assert not {case.reason for case in cases} - {None, *REASONS}
     groups = [case.group for case in valid if case.role == "expansion"]
     assert groups
     assert len(set(groups)) == len(groups)
@@ -144,7 +154,8 @@ def test_a_run_ends_in_a_table_by_capability(settings: dict[str, Any]) -> None:
     assert all(row["seeds_ci95"] for row in rows.values())
     assert "linguistic capabilities" in found["headline"]
     table, diversity = found["sections"]
-    assert table["table"]["columns"][:3] == ["capability", "seeds", "failed"]
+    names = [column if isinstance(column, str) else column["name"] for column in table["table"]["columns"]]
+    assert names[:4] == ["capability", "sentences", "shared", "seeds"]
     assert [row[0] for row in diversity["table"]["rows"]] == ["seed", "expansion"]
     report = (Path(found["folder"]) / "report.html").read_text(encoding="utf-8")
     assert "LC4: Negated negative should be positive or neutral" in report
@@ -153,3 +164,23 @@ def test_a_run_ends_in_a_table_by_capability(settings: dict[str, Any]) -> None:
     assert seeds["texts"] == sum(row["seeds"] for row in rows.values())
     assert seeds["distinct"] <= seeds["texts"]
     assert expansions["trees"] >= 1
+
+
+def test_the_embedded_model_is_the_default_of_the_base_install(smollm2_file: Path) -> None:
+    suite = made(linguistic__suggester="auto", linguistic__judge="auto")
+    assert suite.settings["suggester"] == suite.settings["judge"] == "local:smollm2"
+    assert made(linguistic__suggester="auto", linguistic__judge="none").settings["judge"] is None
+    assert made(linguistic__judge="local").settings["suggester"] == "ngram"
+
+
+def test_a_masked_model_expands_the_seeds(shared_data: Path) -> None:
+    for needed in ("torch", "transformers"):
+        pytest.importorskip(needed)
+    folder = shared_data.parent / "fixtures" / "tiny-convbert-mlm"
+    suite = made(
+        linguistic__suggester="mlm", linguistic__suggester_model=str(folder), linguistic__capabilities="LC9"
+    )
+    task = registry.task("sst")
+    cases = list(suite.cases(task.documents(DocumentOptions(path=task.sample))))
+    assert str(suite.settings["suggester"]).startswith("mlm:")
+    assert {case.role for case in cases} == {"seed", "expansion"}

@@ -1,0 +1,103 @@
+"""The form of a sentence: whether it can follow *that*, and whether one *not* negates all of it.
+
+Read from parts of speech and dependency labels alone, of spaCy or of Universal Dependencies.
+"""
+
+from __future__ import annotations
+
+import re
+
+from harness.core import Span
+from harness.language.parse import Parse
+
+PLAIN, STATEMENT, COPULA = "plain", "statement", "copula"
+FORMS = (PLAIN, STATEMENT, COPULA)
+NEGATIONS = frozenset(
+    [
+        *("not", "no", "never", "none", "nothing", "nobody", "nowhere", "neither", "nor", "cannot"),
+        *("n't", "n’t", "hardly", "barely", "scarcely", "rarely", "seldom", "without"),
+    ]
+)
+FINITE = ("VBZ", "VBP", "VBD", "MD")
+OPENING = ("DT", "PDT", "PRP", "PRP$", "NNP", "NNPS", "CD", "EX")
+COMMON = ("NN", "NNS", "JJ", "JJR", "JJS")
+SUBJECTS = ("nsubj", "csubj", "expl")
+CARRIERS = ("root", "aux", "auxpass", "cop", "aux:pass")
+COPULAS = ("root", "auxpass", "cop", "aux:pass")
+FORMS_OF_BE = {"is": "is", "are": "are", "was": "was", "were": "were", "'s": "is", "’s": "is", "'re": "are",
+               "’re": "are"}  # fmt: skip
+CONTRASTS = frozenset(
+    ["but", "though", "although", "however", "yet", "while", "whereas", "except", "unless", "than"]
+)
+LEAST = 4
+KEEPS_CAPITAL = re.compile(r"(?:I|[^\W\d_]*[^\W\d_a-z][^\W\d_]*[^\W\d_a-z][^\W\d_]*)\b|.[A-Z]")
+"""The first word of a sentence that has its capitals within one, too: *I* and acronyms."""
+_PLAIN = re.compile(r"(?:[\w'’&%$,]|(?<=\w)-(?=\w)|(?<=\b[A-Z])\.|(?<=Mr)\.|(?<=Ms)\.|(?<=Mrs)\.|\s)+[.!]?")
+
+
+def has_form(form: str, text: str, parse: Parse) -> bool:
+    """Return whether the sentence ``text`` has the ``form``, one of ``FORMS``."""
+    if form == PLAIN:
+        tokens = [text[start:end].lower() for start, end in spans(text, parse)]
+        fits = _PLAIN.fullmatch(text) is not None and len(tokens) >= LEAST and CONTRASTS.isdisjoint(tokens)
+        return fits and parse.pos[0] in OPENING + COMMON
+    if form == COPULA:
+        return _one_copula(text, parse)
+    # Of a common word, the capital may be that of a title, and it would have to go after "that".
+    return parse.pos[:1] != () and parse.pos[0] in OPENING and verb(text, parse) is not None
+
+
+def verb(text: str, parse: Parse) -> Span | None:
+    """Return where the finite verb of a statement is, None if ``text`` is not one.
+
+    A statement is a whole sentence without quotations, brackets, dashes, contrasts and the like, that begins
+    with its subject, which is not *I*, and has no comma before its verb.
+    """
+    labels = [label.lower() for label in parse.dep]
+    if not _PLAIN.fullmatch(text) or len(labels) < LEAST or labels.count("root") != 1:
+        return None
+    places = spans(text, parse)
+    tokens = [text[start:end].lower() for start, end in places]
+    subject = next((at for at, label in enumerate(labels) if label.startswith(SUBJECTS)), None)
+    if parse.pos[0] not in OPENING + COMMON or tokens[0] == "i" or not CONTRASTS.isdisjoint(tokens):
+        return None
+    if subject is None:
+        return None
+    found = next(
+        (at for at in range(subject + 1, len(labels)) if parse.pos[at] in FINITE and labels[at] in CARRIERS),
+        None,
+    )
+    if found is None or found > labels.index("root") or "," in tokens[:found]:
+        return None
+    return places[found]
+
+
+def _one_copula(text: str, parse: Parse) -> bool:
+    """Return whether the statement has one finite verb, a form of *be*, that no adverb follows.
+
+    *Not* after that verb negates the whole sentence ("It's just filler" would become "It isn't just filler",
+    which says something else), and no second clause, apposition or infinitive keeps what it says.
+    """
+    if verb(text, parse) is None:
+        return False
+    tokens = [text[start:end].lower() for start, end in spans(text, parse)]
+    finite = [at for at, tag in enumerate(parse.pos) if tag in FINITE]
+    subjects = sum(label.lower().startswith(SUBJECTS) for label in parse.dep)
+    if len(finite) != 1 or subjects != 1 or "," in tokens or {"EX", "TO"} & {*parse.pos}:
+        return False
+    (at,) = finite
+    after = parse.pos[at + 1 : at + 2]
+    clitic = tokens[at] not in ("is", "are", "was", "were")
+    return (
+        tokens[at] in FORMS_OF_BE
+        and parse.dep[at].lower() in COPULAS
+        and after not in ((), ("RB",))
+        and not (clitic and after == ("VBN",))  # "It's been": has
+        and tokens[at + 1] != "that"
+    )
+
+
+def spans(text: str, parse: Parse) -> list[Span]:
+    """Return the characters of each token, without white space."""
+    ends = (*parse.offsets[1:], len(text))
+    return [(at, at + len(text[at:end].rstrip())) for at, end in zip(parse.offsets, ends, strict=True)]

@@ -1,0 +1,45 @@
+"""Words for expansions: modifiers that judge nothing, and words that weaken what a sentence says."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+
+from harness.core import canonical
+from harness.errors import LexiconError
+from harness.files import DATA, read_toml
+
+BUNDLED = DATA / "modifiers.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Modifiers:
+    """Words that may be inserted, by where they stand; ``weakening`` may not be.
+
+    ``adjectives`` stand before a noun, ``degrees`` before an adjective, ``adverbs`` before a verb or after a
+    form of *be*; ``negatable`` are those of them that may follow a negation.
+    """
+
+    adjectives: frozenset[str]
+    degrees: frozenset[str]
+    adverbs: frozenset[str]
+    negatable: frozenset[str]
+    weakening: frozenset[str]
+
+    @property
+    def neutral(self) -> frozenset[str]:
+        """The words that leave the sentiment of most sentences as it is."""
+        return self.adjectives | self.degrees | self.adverbs
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the words."""
+        return sha256(
+            canonical({name: sorted(words) for name, words in asdict(self).items()}).encode()
+        ).hexdigest()
+
+
+def load() -> Modifiers:
+    """Load the bundled words."""
+    lists = read_toml(BUNDLED, LexiconError)
+    return Modifiers(**{name: frozenset(words.split()) for name, words in lists.items()})

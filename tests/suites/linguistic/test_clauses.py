@@ -1,0 +1,83 @@
+"""Which sentences can follow "that", and which one *not* negates as a whole; read by the bundled parser."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.language.parsers import CachedParser
+from harness.suites.linguistic.clauses import COPULA, PLAIN, STATEMENT, has_form, verb
+
+
+def holds(form: str, text: str, parser: CachedParser) -> bool:
+    (parse,) = parser.parse([text])
+    return has_form(form, text, parse)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The film never finds its feet.",
+        "It's a mess from start to finish.",
+        "This is a story told by people who love it.",
+        "The people in the room laughed.",
+        "Mr. Allen has made a comedy.",
+    ],
+)
+def test_statements(text: str, parser: CachedParser) -> None:
+    assert holds(STATEMENT, text, parser)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A lovely film with lovely performances.",  # no verb
+        "Go and see it.",  # a command
+        "Why was this made?",  # a question
+        "What a treat!",
+        "I loved it.",  # not what others can think of
+        "But it never starts.",
+        "When it works, the film is lovely.",  # a comma before the verb
+        "The film is lovely, but it is too long.",  # a contrast
+        'The film is "lovely".',
+        "The film -- a comedy -- is dull.",
+        "Films are made of moments.",  # the capital of a common noun may be a title's
+    ],
+)
+def test_what_cannot_follow_that(text: str, parser: CachedParser) -> None:
+    assert not holds(STATEMENT, text, parser)
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [("The film is flat.", 9), ("It's a mess.", 2), ("Films are made of moments.", 6)],
+)
+def test_one_copula_and_where_it_is(text: str, at: int, parser: CachedParser) -> None:
+    assert holds(COPULA, text, parser)
+    (parse,) = parser.parse([text])
+    found = verb(text, parse)
+    assert found is not None
+    assert found[0] == at
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "This is a good movie in spurts, but when it doesn't work, it's dull.",
+        "It's just filler.",  # "isn't just filler" says something else
+        "It's been two years since the war.",  # has
+        "It's a cookie-cutter movie, a cut-and-paste job.",  # what follows the comma is not negated
+        "There is a bad joke.",
+        "The problem is that it's dull.",
+        "The film fails.",
+        "It is hard to imagine a worse film.",
+    ],
+)
+def test_what_one_not_does_not_negate_as_a_whole(text: str, parser: CachedParser) -> None:
+    assert not holds(COPULA, text, parser)
+
+
+def test_plain_is_words_and_commas_of_more_than_a_few_words(parser: CachedParser) -> None:
+    assert holds(PLAIN, "A smart, compelling drama.", parser)
+    assert not holds(PLAIN, "Big time.", parser)
+    assert not holds(PLAIN, "But for the wrong reasons.", parser)
+    assert not holds(PLAIN, "A drama (and more).", parser)

@@ -1,0 +1,59 @@
+"""Where an adjective or an adverb may stand, and which of the listed words."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.language.parsers import CachedParser
+from harness.suites.linguistic import modifiers
+from harness.suites.linguistic.places import place
+
+WORDS = modifiers.load()
+
+
+def fits(text: str, word: str, symbol: str, parser: CachedParser) -> bool:
+    """Whether ``word`` may stand at the ``_`` of the text."""
+    gap = text.index("_ ")
+    text = text.replace("_ ", "")
+    (parse,) = parser.parse([text])
+    here = place(text, parse, gap)
+    return here is not None and here.takes(symbol) and here.fits(word, symbol, WORDS)
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "symbol"),
+    [
+        ("The _ film is flat.", "modern", "JJ"),
+        ("Her _ wallet is here.", "own", "JJ"),
+        ("The film is _ flat.", "really", "RB"),
+        ("The film is a _ flat affair.", "truly", "RB"),
+        ("The film _ finds its feet.", "finally", "RB"),
+        ("This is _ a mess.", "clearly", "RB"),
+        ("The _ film is flat.", "unlisted", "JJ"),
+    ],
+)
+def test_places(text: str, word: str, symbol: str, parser: CachedParser) -> None:
+    assert fits(text, word, symbol, parser)
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "symbol"),
+    [
+        ("He went to _ Washington.", "modern", "JJ"),  # a name
+        ("The _ film is flat.", "own", "JJ"),  # no owner
+        ("It is full of _ angst.", "modern", "JJ"),  # no determiner
+        ("The film is _ flat.", "modern", "JJ"),
+        ("The film _ has found its feet.", "really", "RB"),  # before an auxiliary
+        ("The film is very _ flat.", "really", "RB"),  # behind another adverb
+        ("The film _ finds its feet.", "utterly", "RB"),  # a degree before a verb
+        ("The film is _ flat.", "finally", "NN"),
+    ],
+)
+def test_no_places(text: str, word: str, symbol: str, parser: CachedParser) -> None:
+    assert not fits(text, word, symbol, parser)
+
+
+def test_the_lists_do_not_contradict_each_other() -> None:
+    assert not WORDS.neutral & WORDS.weakening
+    assert WORDS.negatable <= WORDS.neutral
+    assert all(word == word.lower() for word in WORDS.weakening)
