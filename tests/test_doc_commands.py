@@ -162,7 +162,7 @@ def offline(words: Sequence[str], place: Path, endpoint: Endpoint) -> list[str]:
         and "path" not in settings.get("documents", {})
     ):
         command += ["--data", "reviews.csv"]
-    quick = ["--suggester", "ngram", "--judge", "none", "--trees", "flat"]
+    quick = ["--suggester", "ngram", "--fit", "none", "--trees", "flat"]
     return command + (quick if suite == "linguistic" else [])
 
 

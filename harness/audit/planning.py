@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
 from harness.answering.cache import ResponseCache
-from harness.audit import asking, wordings
+from harness.audit import asking, preference, wordings
 from harness.audit.assembly import Audit, assemble
 from harness.config import RunConfig
 from harness.core import Case, Json
@@ -100,10 +100,10 @@ class Plan:
     """What a run would make and send: documents, cases, requests and tokens.
 
     ``tokens_by`` says how tokens were counted; ``cost_usd`` is None if the prices are not known. ``judged``
-    are the requests to a judge, at most. ``most`` is the budget, where one is set; ``until_known`` are the
-    requests after which a run will likely stop, by the share of answers that change, where one is set that
-    stops when a rate is known. ``wordings`` has the requests to send by prompt, if there are several; all
-    other counts of requests are of all prompts.
+    are the requests to a judge, at most, and ``judge_cost_usd`` what they cost at most. ``most`` is the
+    budget, where one is set; ``until_known`` are the requests after which a run will likely stop, by the
+    share of answers that change, where one is set that stops when a rate is known. ``wordings`` has the
+    requests to send by prompt, if there are several; all other counts of requests are of all prompts.
     """
 
     task: str
@@ -123,6 +123,7 @@ class Plan:
     tokens_by: str
     cost_usd: float | None
     judged: int = 0
+    judge_cost_usd: float | None = None
     most: int | None = None
     until_known: Mapping[str, int] = field(default_factory=dict)
     wordings: Mapping[str, int] = field(default_factory=dict)
@@ -141,7 +142,6 @@ async def plan_all(config: RunConfig) -> Plan:
         return await plan(config)
     plans = {variant.name: await plan(variant.config) for variant in wordings.variants(config)}
     first, *others = plans.values()
-    known = [one.cost_usd for one in plans.values() if one.cost_usd is not None]
     return replace(
         first,
         unique=first.unique + sum(one.unique for one in others),
@@ -150,7 +150,8 @@ async def plan_all(config: RunConfig) -> Plan:
         prompt_tokens=first.prompt_tokens + sum(one.prompt_tokens for one in others),
         completion_tokens=first.completion_tokens + sum(one.completion_tokens for one in others),
         judged=first.judged + sum(one.judged for one in others),
-        cost_usd=sum(known) if known else None,
+        cost_usd=_together([one.cost_usd for one in plans.values()]),
+        judge_cost_usd=_together([one.judge_cost_usd for one in plans.values()]),
         wordings={name: one.to_send for name, one in plans.items()},
     )
 
@@ -185,9 +186,27 @@ async def plan(config: RunConfig) -> Plan:
         tokens_by=needs.tokens_by,
         cost_usd=needs.cost_usd,
         judged=needs.judged,
+        judge_cost_usd=await _judge_cost(audit, needs.judged),
         most=config.budget.adaptive,
         until_known=_until_known(config, list(tally.mutants.values())),
     )
+
+
+def _together(costs: Sequence[float | None]) -> float | None:
+    """Return the sum of the costs that are known; None if none is."""
+    known = [cost for cost in costs if cost is not None]
+    return sum(known) if known else None
+
+
+async def _judge_cost(audit: Audit, requests: int) -> float | None:
+    """Return what ``requests`` to the judge cost at most; None without one or without its prices."""
+    judge = await in_thread(lambda: preference.of(audit.config))
+    if judge is None or judge.prices is None:
+        return None
+    text, _ = preference.Pair("", "", "").shown()
+    asked = judge.planner.request(Case("", "", "", "variant", text))
+    prompt = await (await tokens.counter(judge.model)).tokens(asked) + 2 * audit.planner.token_limit
+    return judge.prices.of(round(requests * prompt), requests * judge.planner.token_limit)
 
 
 def _until_known(config: RunConfig, mutants: Sequence[int]) -> dict[str, int]:

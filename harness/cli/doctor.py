@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli.options import Configured, configuration
+from harness.cli.options import JUDGE, Configured, configuration
 from harness.cli.output import say
 
 if TYPE_CHECKING:
+    from harness.audit.assembly import Audit
     from harness.config import RunConfig
     from harness.plugins import Check
 
 PACKAGES = ("hinter-harness", "spacy", "polars", "openai", "httpx2", "xllamacpp", "vaderSentiment")
 
 
-@click.command("doctor", cls=Configured)
+@click.command("doctor", cls=Configured, also=JUDGE)
 def command(config_file: str | None, **options: object) -> int:
     """Check what is installed, which parsers load, and whether the model answers a question."""
     from harness import registry
@@ -33,6 +34,8 @@ def command(config_file: str | None, **options: object) -> int:
     fine = [_passes(check) for check in checks]
     _parsers()
     fine.append(_passes(Check("model", lambda: asyncio.run(_answer(config)))))
+    if config.judge.name:
+        fine.append(_passes(Check("judge", lambda: asyncio.run(_preference(config)))))
     return 0 if all(fine) else 2
 
 
@@ -57,11 +60,24 @@ def _parsers() -> None:
 
 async def _answer(config: RunConfig) -> str:
     from harness.audit.assembly import assemble
-    from harness.core import Case, Reply
 
     audit = assemble(config)
     document = next(audit.documents(), None)
-    text = document.text if document is not None else "A person."
+    return await _said(audit, document.text if document is not None else "A person.")
+
+
+async def _preference(config: RunConfig) -> str:
+    from harness.audit import preference
+
+    judge = preference.of(config)
+    assert judge is not None
+    return await _said(judge, preference.Pair("doctor", "Yes.", "No.").shown()[0])
+
+
+async def _said(audit: Audit, text: str) -> str:
+    """Return what the model of ``audit`` answers about ``text``, as a line. Raises ``HarnessError``."""
+    from harness.core import Case, Reply
+
     case = Case("doctor", "doctor", "doctor", "original", text)
     try:
         answer = await audit.model.answer(audit.planner.request(case))

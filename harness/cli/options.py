@@ -57,7 +57,7 @@ HEADINGS: Mapping[str, tuple[str, ...]] = {
 }
 SEVERAL_PROMPTS = "prompts.files"
 JUDGE = ("judge.name", "judge.base_url", "judge.api_key_env", "judge.question")
-"""The settings of a judge, which ``hinter run`` and ``hinter plan`` take as options."""
+"""The settings of a judge, which ``hinter run``, ``plan`` and ``doctor`` take as options."""
 ONLY_RUN = ("fail_above", "batch", SEVERAL_PROMPTS, *JUDGE)
 """Settings that only ``hinter run`` takes as options."""
 SECTIONS: Mapping[str, type[Options]] = {

@@ -37,15 +37,19 @@ def command(config_file: str | None, as_json: bool, **options: object) -> None:
         f"  controls   {counts.controls:>9,}\n"
         f"  requests   {counts.unique:>9,} distinct, {counts.cached:,} cached\n"
         f"  to send    {counts.to_send:>9,}{_wordings(counts.wordings)}\n"
-        f"{_judged(counts.judged)}"
+        f"{_judged(counts)}"
         f"  tokens     {counts.prompt_tokens:>9,} in, {counts.completion_tokens:,} out"
         f" (counted by {counts.tokens_by})\n"
         f"  price      {_price(counts.cost_usd):>9}{_stops(counts)}"
     )
 
 
-def _judged(requests: int) -> str:
-    return f"  judge      {requests:>9,} requests at most, not in the price\n" if requests else ""
+def _judged(counts: Plan) -> str:
+    if not counts.judged:
+        return ""
+    return (
+        f"  judge      {counts.judged:>9,} requests at most, price {_price(counts.judge_cost_usd, 'judge')}\n"
+    )
 
 
 def _wordings(to_send: Mapping[str, int]) -> str:
@@ -62,5 +66,5 @@ def _stops(counts: Plan) -> str:
     return "".join(f"\n{line}" for line in lines)
 
 
-def _price(cost: float | None) -> str:
-    return "unknown: set [model] price in the configuration" if cost is None else f"{cost:.2f} USD"
+def _price(cost: float | None, section: str = "model") -> str:
+    return f"unknown: set [{section}] price in the configuration" if cost is None else f"{cost:.2f} USD"

@@ -11,6 +11,8 @@ THREADS = 1
 """A token or a few at a time take no longer in one thread, and less of the processor."""
 BEHIND = 3
 """How many tokens behind an inserted word are judged with it: what comes later says little about it."""
+START = "\n"
+"""What precedes the beginning of a text."""
 
 
 class EmbeddedSuggester:
@@ -25,42 +27,44 @@ class EmbeddedSuggester:
     def learn(self, text: str) -> None:
         """Do nothing: a pretrained model needs no training."""
 
-    def suggest(self, texts: Sequence[tuple[str, ...]], words: int) -> list[list[list[str]]]:
-        """Return up to ``words`` words for each gap of each text, the other gaps closed."""
-        self._kept.clear()
-        return [
-            [self._words(_closed(parts[: gap + 1]), words) for gap in range(len(parts) - 1)]
-            for parts in texts
-        ]
+    def suggest(self, texts: Sequence[tuple[str, str]], words: int) -> list[list[str]]:
+        """Return up to ``words`` words for the gap of each text, by what precedes it.
 
-    def _words(self, before: str, words: int) -> list[str]:
+        At the beginning of a text nothing does, and all words are equal.
+        """
+        self._kept.clear()
+        return [self._words(before.rstrip())[:words] for before, _ in texts]
+
+    def _words(self, before: str) -> list[str]:
+        if not before:
+            return sorted(self._vocabulary)
         if before not in self._kept:
             likely = self._model.next_words(before)
             ranked = sorted(self._vocabulary & likely.keys(), key=lambda word: (-likely[word], word))
             self._kept[before] = ranked
-        return self._kept[before][:words]
+        return self._kept[before]
 
 
 class EmbeddedJudge:
-    """Judges by the likelihood of a text with and without the inserted words."""
+    """Judges by the likelihood of a text with and without the inserted word."""
 
     def __init__(self, model: Continuations) -> None:
         self._model = model
         self.name = model.name
 
-    def gain(self, parts: tuple[str, ...], fillers: Sequence[str]) -> float:
-        """Return the log-likelihood of a text with ``fillers`` between its ``parts``, less that without.
+    def gain(self, before: str, word: str, after: str) -> float:
+        """Return the log-likelihood of a text with ``word`` between its parts, less that without.
 
-        Only the next ``BEHIND`` tokens behind the last of them count.
+        Only the next ``BEHIND`` tokens behind it count. At the beginning of a text, the word takes the
+        capital of the text without it.
         """
-        before, last = parts[0].rstrip(), parts[-1]
-        between = [part.rstrip() for part in parts[1:-1]]
-        filled = [f" {fillers[0]}"]
-        for part, filler in zip(between, fillers[1:], strict=True):
-            filled += [part, f" {filler}"]
-        return self._model.log_likelihood(before, [*filled, last], BEHIND) - self._model.log_likelihood(
-            before, [*between, last], BEHIND
-        )
+        before = before.rstrip()
+        if before:
+            filled = self._model.log_likelihood(before, [f" {word}", after], BEHIND)
+            return filled - self._model.log_likelihood(before, [after], BEHIND)
+        comma = after.startswith(",")
+        filled = self._model.log_likelihood(START, [_capital(word), after], BEHIND + comma)
+        return filled - self._model.log_likelihood(START, [_capital(after.lstrip(" ,"))], BEHIND)
 
 
 class Embedded:
@@ -79,6 +83,5 @@ class Embedded:
         return EmbeddedJudge(self._model)
 
 
-def _closed(parts: Sequence[str]) -> str:
-    """Return the beginning of a text with its gaps closed, without white space at its end."""
-    return "".join(part.rstrip() for part in parts)
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,7 +1,7 @@
-"""Suggesters of words for the gaps of a text: the embedded model, a masked one, an endpoint, or n-grams.
+"""Suggesters of words for the gap of a text: the embedded model, a masked one, an endpoint, or n-grams.
 
-``suggest`` takes each text as its parts, with a gap between adjacent ones, and returns words for each gap,
-likeliest first: whole words of letters only, each once.
+``suggest`` takes each text as the parts before and after its gap, and returns words, likeliest first: whole
+words of letters only, each once.
 """
 
 from __future__ import annotations
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     import httpx2
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-Text = tuple[str, ...]
-Gaps = list[list[str]]
+Text = tuple[str, str]
 
 KINDS = ("local", "mlm", "endpoint", "ngram")
 TEXTS_AT_ONCE = 16
@@ -71,8 +70,8 @@ class MlmSuggester:
     def learn(self, text: str) -> None:
         """Do nothing: a pretrained model needs no training."""
 
-    def suggest(self, texts: Sequence[Text], words: int) -> list[Gaps]:
-        """Return up to ``words`` words for each gap of each text.
+    def suggest(self, texts: Sequence[Text], words: int) -> list[list[str]]:
+        """Return up to ``words`` words for the gap of each text.
 
         Texts of equal length are batched together, because padding would change the model's predictions.
         """
@@ -81,26 +80,27 @@ class MlmSuggester:
         encoded = (
             self._tokenizer(joined, truncation=True, max_length=self._limit)["input_ids"] if texts else []
         )
-        suggestions: list[Gaps] = [[] for _ in texts]
+        suggestions: list[list[str]] = [[] for _ in texts]
         by_length = sorted(range(len(texts)), key=lambda i: len(encoded[i]))
         for _, same in groupby(by_length, key=lambda i: len(encoded[i])):
             while batch := list(islice(same, TEXTS_AT_ONCE)):
-                for index, gaps in zip(batch, self._batch([encoded[i] for i in batch], words), strict=True):
-                    cut_off = len(texts[index]) - 1 - len(gaps)
-                    suggestions[index] = gaps + [[] for _ in range(cut_off)]
+                found = self._batch([encoded[i] for i in batch], words)
+                for index, suggested in zip(batch, found, strict=True):
+                    suggestions[index] = suggested
         return suggestions
 
-    def _batch(self, encoded: Sequence[list[int]], words: int) -> list[Gaps]:
+    def _batch(self, encoded: Sequence[list[int]], words: int) -> list[list[str]]:
+        """Return the words for the gap of each text; none where it is beyond what the model reads."""
         import torch
 
         ids = torch.tensor(encoded)
         with torch.inference_mode():
             logits = self._model(input_ids=ids, attention_mask=torch.ones_like(ids)).logits
-        suggestions: list[Gaps] = []
+        suggestions: list[list[str]] = []
         for text_ids, scores in zip(ids, logits, strict=True):
-            places = (text_ids == self._tokenizer.mask_token_id).nonzero().flatten()
-            best = scores[places].topk(min(words * PIECES, scores.shape[-1])).indices.tolist()
-            suggestions.append([self._words(pieces, words) for pieces in best])
+            place = (text_ids == self._tokenizer.mask_token_id).nonzero().flatten()
+            best = scores[place].topk(min(words * PIECES, scores.shape[-1])).indices.flatten().tolist()
+            suggestions.append(self._words(best, words))
         return suggestions
 
     def _words(self, pieces: Sequence[int], words: int) -> list[str]:
@@ -110,7 +110,7 @@ class MlmSuggester:
 
 
 class EndpointSuggester:
-    """A model behind an OpenAI-compatible endpoint, asked for a JSON list of words for each gap.
+    """A model behind an OpenAI-compatible endpoint, asked for a JSON list of words for each text.
 
     Raises ``EndpointError`` where the endpoint cannot be reached; an answer that is not a list yields no
     words.
@@ -125,15 +125,13 @@ class EndpointSuggester:
     def learn(self, text: str) -> None:
         """Do nothing: a pretrained model needs no training."""
 
-    def suggest(self, texts: Sequence[Text], words: int) -> list[Gaps]:
-        """Return up to ``words`` words for each gap of each text. Raises ``EndpointError``."""
+    def suggest(self, texts: Sequence[Text], words: int) -> list[list[str]]:
+        """Return up to ``words`` words for the gap of each text. Raises ``EndpointError``."""
         with http_client.synchronous(self._url, DEADLINE, self._headers) as client:
-            return [
-                [self._ask(client, parts, gap, words) for gap in range(len(parts) - 1)] for parts in texts
-            ]
+            return [self._ask(client, text, words) for text in texts]
 
-    def _ask(self, client: httpx2.Client, parts: Text, gap: int, words: int) -> list[str]:
-        sentence = " ".join("".join(_with_gap(parts, gap)).split())
+    def _ask(self, client: httpx2.Client, text: Text, words: int) -> list[str]:
+        sentence = " ".join("____".join(text).split())
         question = (
             f"Which single words fit the gap ____ in this text? Give {words} different ones, the likeliest"
             f" first, as a JSON list of strings and nothing else.\n\n{sentence}"
@@ -190,15 +188,9 @@ class NgramSuggester:
                 for context in ((left, right), (left, "*"), ("*", right)):
                     self._count(context, word)
 
-    def suggest(self, texts: Sequence[Text], words: int) -> list[Gaps]:
-        """Return up to ``words`` words for each gap of each text."""
-        return [
-            [
-                self._words(_last(parts[: gap + 1]), _first(parts[gap + 1 :]), words)
-                for gap in range(len(parts) - 1)
-            ]
-            for parts in texts
-        ]
+    def suggest(self, texts: Sequence[Text], words: int) -> list[list[str]]:
+        """Return up to ``words`` words for the gap of each text."""
+        return [self._words(_last(before), _first(after), words) for before, after in texts]
 
     def _count(self, context: tuple[str, str], word: str) -> None:
         seen = self._between.get(context)
@@ -262,25 +254,18 @@ def _tokens(text: str) -> list[str]:
     return [token.lower() for token in _TOKEN.findall(text)]
 
 
-def _last(parts: Sequence[str]) -> str:
-    tokens = _tokens(parts[-1])
+def _last(before: str) -> str:
+    tokens = _tokens(before)
     return tokens[-1] if tokens else EDGE
 
 
-def _first(parts: Sequence[str]) -> str:
-    tokens = _tokens(parts[0])
+def _first(after: str) -> str:
+    tokens = _tokens(after)
     return tokens[0] if tokens else EDGE
 
 
 def _ordered(counts: Counter[str]) -> list[str]:
     return [word for word, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
-
-
-def _with_gap(parts: Text, gap: int) -> Iterable[str]:
-    """Yield the text with a blank at ``gap`` and the other gaps closed."""
-    yield parts[0]
-    for index, part in enumerate(parts[1:]):
-        yield f"____{part}" if index == gap else part
 
 
 def _listed(answer: str) -> list[str]:

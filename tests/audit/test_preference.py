@@ -209,6 +209,27 @@ def test_a_plan_counts_what_the_judge_is_asked_at_most(work: Path) -> None:
     assert planned["judged"] == 2 * sum(row["pairs"] for row in rows) > found["judge"]["requests"]["sent"]
 
 
+def test_a_plan_says_what_a_judge_costs_at_most(work: Path) -> None:
+    priced = "[judge]\nprice = { input = 1.0, output = 4.0 }\n"
+    (work / "priced.toml").write_text(priced, encoding="utf-8")
+    with serve(wordy) as writer, serve(longer) as judge:
+        words = command(writer, "out", *beside(judge), "--limit", "6")[1:]
+        planned = json.loads(called(work, "plan", "priced.toml", *words).stdout)
+        unpriced = called(work, "plan", *(word for word in words if word != "--json")).stdout
+        found = json.loads(called(work, "run", "priced.toml", *words).stdout)
+    tokens = found["judge"]["tokens"]
+    cost = (tokens["prompt"] * 1.0 + tokens["completion"] * 4.0) / 1e6
+    assert cost < planned["judge_cost_usd"] < 1
+    assert "requests at most, price unknown: set [judge] price in the configuration" in unpriced
+
+
+def test_doctor_asks_the_judge(work: Path) -> None:
+    with serve(wordy) as writer, serve(longer) as judge:
+        words = command(writer, "out", *beside(judge))
+        fine = called(work, "doctor", *(word for word in words[1:] if word not in ("--json",)))
+    assert "ok    judge: j answered 'First'" in fine.stdout
+
+
 def test_one_text_is_checked_without_a_judge(work: Path) -> None:
     (work / "free.toml").write_text(
         'task = "free"\ntask_options = { question = "Write.", measure = ["preference"] }\n'

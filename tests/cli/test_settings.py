@@ -75,6 +75,11 @@ def test_every_setting_is_under_one_heading() -> None:
     assert isinstance(run, Configured)
 
 
+def test_no_option_of_a_bundled_suite_or_model_takes_a_name_that_is_taken() -> None:
+    assert isinstance(run, Configured)
+    assert run.faults == []
+
+
 def test_help_has_a_heading_for_each_suite(hinter: Hinter, work: Path) -> None:
     install(work / "packages", "typos_package", TYPOS, {"harness.suites:typos": "plugin"})
     install(work / "packages", "broken_package", "1 / 0", {"harness.suites:broken": "plugin"})

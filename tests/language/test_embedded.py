@@ -21,28 +21,26 @@ def test_likely_words_of_the_vocabulary_come_first(model: Embedded) -> None:
     before_adjective, before_noun = suggester.suggest(
         [("The film is ", " full of rabbits."), ("This is a ", " movie.")], 2
     )
-    assert set(before_adjective[0]) == {"really", "also"}
-    assert before_noun[0][0] == "new"
-    assert suggester.suggest([("The film is ", " full.")], 1) == [[before_adjective[0][:1]]]
+    assert set(before_adjective) == {"really", "also"}
+    assert before_noun[0] == "new"
+    assert suggester.suggest([("The film is ", " full.")], 1) == [before_adjective[:1]]
 
 
-def test_every_gap_has_its_words_with_the_others_closed(model: Embedded) -> None:
-    suggester = model.suggester(WORDS)
-    ((first, second),) = suggester.suggest([("The ", " film is ", " full.")], 5)
-    assert "new" in first
-    assert [second] == suggester.suggest([("The film is ", " full.")], 5)[0]
+def test_at_the_beginning_of_a_text_all_words_are_equal(model: Embedded) -> None:
+    assert model.suggester(WORDS).suggest([("", ", the film works.")], 5) == [sorted(WORDS)]
 
 
 def test_a_word_that_fits_costs_less(model: Embedded) -> None:
     judge = model.judge()
-    parts = ("This film is ", " full of rabbits.")
-    also, own, noun = (judge.gain(parts, [word]) for word in ("also", "own", "xylophone"))
+    also, own, noun = (
+        judge.gain("This film is ", word, " full of rabbits.") for word in ("also", "own", "xylophone")
+    )
     assert also > own
     assert also > noun
-    assert judge.gain(parts, ["also"]) == also
+    assert judge.gain("This film is ", "also", " full of rabbits.") == also
 
 
-def test_several_words_are_judged_together(model: Embedded) -> None:
+def test_a_word_that_opens_a_text_is_compared_with_the_text_as_it_would_begin(model: Embedded) -> None:
     judge = model.judge()
-    both = judge.gain(("The ", " film is ", " full of rabbits."), ["new", "also"])
-    assert both > judge.gain(("The ", " film is ", " full of rabbits."), ["also", "new"])
+    assert judge.gain("", "clearly", ", the film works.") > judge.gain("", "rabbits", ", the film works.")
+    assert -20 < judge.gain("", "clearly", ", the film works.") < 0

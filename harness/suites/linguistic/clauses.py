@@ -10,8 +10,8 @@ import re
 from harness.core import Span
 from harness.language.parse import Parse
 
-PLAIN, STATEMENT, COPULA = "plain", "statement", "copula"
-FORMS = (PLAIN, STATEMENT, COPULA)
+PLAIN, STATEMENT, REPORT, COPULA = "plain", "statement", "report", "copula"
+FORMS = (PLAIN, STATEMENT, REPORT, COPULA)
 NEGATIONS = frozenset(
     [
         *("not", "no", "never", "none", "nothing", "nobody", "nowhere", "neither", "nor", "cannot"),
@@ -30,9 +30,34 @@ CONTRASTS = frozenset(
     ["but", "though", "although", "however", "yet", "while", "whereas", "except", "unless", "than"]
 )
 LEAST = 4
+COMPARING = ("JJR", "JJS", "RBR", "RBS", "MD")
+WEIGHING = frozenset(
+    [
+        *(
+            "you",
+            "your",
+            "us",
+            "too",
+            "so",
+            "as",
+            "like",
+            "only",
+            "just",
+            "exactly",
+            "quite",
+            "enough",
+            "almost",
+        ),
+        *("what", "how", "why", "if", "does", "do", "did", "seems", "seem", "feels", "feel"),
+    ]
+)
+"""Words with which a reviewer weighs something, and which facts seldom need."""
 KEEPS_CAPITAL = re.compile(r"(?:I|[^\W\d_]*[^\W\d_a-z][^\W\d_]*[^\W\d_a-z][^\W\d_]*)\b|.[A-Z]")
 """The first word of a sentence that has its capitals within one, too: *I* and acronyms."""
-_PLAIN = re.compile(r"(?:[\w'’&%$,]|(?<=\w)-(?=\w)|(?<=\b[A-Z])\.|(?<=Mr)\.|(?<=Ms)\.|(?<=Mrs)\.|\s)+[.!]?")
+# "MÃ¼nch": UTF-8 read as Latin-1.
+_PLAIN = re.compile(
+    r"(?!.*[ÂÃ])(?:[\w'’&%$,]|(?<=\w)-(?=\w)|(?<=\b[A-Z])\.|(?<=Mr)\.|(?<=Ms)\.|(?<=Mrs)\.|\s)+[.!]?"
+)
 
 
 def has_form(form: str, text: str, parse: Parse) -> bool:
@@ -43,8 +68,13 @@ def has_form(form: str, text: str, parse: Parse) -> bool:
         return fits and parse.pos[0] in OPENING + COMMON
     if form == COPULA:
         return _one_copula(text, parse)
+    if form == REPORT and not (
+        WEIGHING.isdisjoint(text.lower().split()) and {*COMPARING}.isdisjoint(parse.pos)
+    ):
+        return False
     # Of a common word, the capital may be that of a title, and it would have to go after "that".
-    return parse.pos[:1] != () and parse.pos[0] in OPENING and verb(text, parse) is not None
+    opens = parse.pos[:1] != () and parse.pos[0] in OPENING and "-" not in text.split()[0]
+    return opens and verb(text, parse) is not None
 
 
 def verb(text: str, parse: Parse) -> Span | None:
@@ -95,6 +125,12 @@ def _one_copula(text: str, parse: Parse) -> bool:
         and not (clitic and after == ("VBN",))  # "It's been": has
         and tokens[at + 1] != "that"
     )
+
+
+def within(sentence: str, *, named: bool) -> str:
+    """Return the sentence as it is written within another: its capital stays only in names and acronyms."""
+    keeps = named or KEEPS_CAPITAL.match(sentence)
+    return sentence if keeps else sentence[:1].lower() + sentence[1:]
 
 
 def spans(text: str, parse: Parse) -> list[Span]:

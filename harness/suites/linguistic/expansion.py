@@ -22,26 +22,25 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import pairwise
-from math import log
 from typing import Protocol
 
 from harness.language.parse import Parse, Parser
 from harness.language.surface import takes_an
-from harness.language.trees import Tree, phrase
+from harness.language.trees import Tree
 from harness.suites.linguistic.clauses import NEGATIONS
-from harness.suites.linguistic.grammar import Grammar, Insertion
+from harness.suites.linguistic.grammar import Grammar
+from harness.suites.linguistic.masks import Masked, masked_sentences, sample
 from harness.suites.linguistic.modifiers import Modifiers
-from harness.suites.linguistic.places import ADJECTIVE, ADVERB, Place, place
+from harness.suites.linguistic.places import ADJECTIVE, ADVERB
 from harness.suites.linguistic.seeds import Seed, words
 from harness.suites.linguistic.sentiment import SentimentLexicon
 
 NEGATION, REPEATED, ARTICLE, WEAKENING = "negation", "repeated", "article", "weakening"
 POS, SYNTAX, PLACE, SENTIMENT, RULE, UNLIKELY = "pos", "syntax", "place", "sentiment", "rule", "unlikely"
-SYMBOLS = (ADJECTIVE, ADVERB)
-"""Parts of speech of words that may be left out, so that a sentence stays one with them."""
-LABELS = ("amod", "advmod", "npadvmod")
+LABELS = ("amod", "advmod", "npadvmod", "punct")
 LEAST_GAIN = {ADJECTIVE: -6.0, ADVERB: -9.0}
-"""Natural-log units: how much less likely an inserted word may make a sentence."""
+LEAST_OPENING = -14.0
+"""Natural-log units: how much less likely an inserted word may make a sentence, within it and before it."""
 _NEGATED = re.compile(rf"n['’]t\b|\b(?:{'|'.join(sorted(NEGATIONS))})\b", re.IGNORECASE)
 
 
@@ -57,7 +56,7 @@ class Constituency(Protocol):
 
 
 class Suggester(Protocol):
-    """Suggests words for the gaps of a text."""
+    """Suggests words for the gap of a text."""
 
     @property
     def name(self) -> str:
@@ -66,11 +65,8 @@ class Suggester(Protocol):
     def learn(self, text: str) -> None:
         """Learn from a document; called for every document before the first ``suggest``."""
 
-    def suggest(self, texts: Sequence[tuple[str, ...]], words: int) -> list[list[list[str]]]:
-        """Return at most ``words`` words for each gap of each text, the likeliest first.
-
-        A text is given as its parts, with a gap between every two of them.
-        """
+    def suggest(self, texts: Sequence[tuple[str, str]], words: int) -> list[list[str]]:
+        """Return at most ``words`` words for the gap between the parts of each text, the likeliest first."""
 
 
 class Judge(Protocol):
@@ -80,45 +76,29 @@ class Judge(Protocol):
     def name(self) -> str:
         """What identifies the judge."""
 
-    def gain(self, parts: tuple[str, ...], fillers: Sequence[str]) -> float:
-        """Return the log-likelihood of a text with ``fillers`` between its ``parts``, less that without."""
-
-
-@dataclass(frozen=True, slots=True)
-class Masked:
-    """A seed with gaps between its ``parts``, at the offsets ``gaps`` of its text, with their ``places``.
-
-    ``symbols`` are the parts of speech that fit the gaps; ``seen`` is how often the reference grammar saw the
-    production that the seed's production becomes.
-    """
-
-    parts: tuple[str, ...]
-    gaps: tuple[int, ...]
-    places: tuple[Place, ...]
-    symbols: tuple[str, ...]
-    production: str
-    seen: int = 1
-
-    def filled(self, fillers: Sequence[str]) -> tuple[str, tuple[int, ...]]:
-        """Return the text with a word in each gap, and the offsets of these words."""
-        text, offsets = self.parts[0], []
-        for filler, part in zip(fillers, self.parts[1:], strict=True):
-            offsets.append(len(text))
-            text += filler + part
-        return text, tuple(offsets)
-
-    def __str__(self) -> str:
-        return "{MASK}".join(self.parts)
+    def gain(self, before: str, word: str, after: str) -> float:
+        """Return the log-likelihood of a text with ``word`` between its parts, less that without."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """A seed with ``words`` inserted; ``reason`` is None if it is valid, else the check it failed."""
+    """A seed with ``word`` inserted; ``reason`` is None if it is valid, else the check it failed."""
 
     text: str
     masked: Masked
-    words: tuple[str, ...]
+    word: str
     reason: str | None = None
+
+    @property
+    def at(self) -> int:
+        """The offset of the word."""
+        return len(self.masked.before)
+
+    @property
+    def inserted(self) -> tuple[int, ...]:
+        """The offsets of the word and of the comma that sets it off, if there is one."""
+        end = self.at + len(self.word)
+        return (self.at, end) if self.text[end : end + 1] == "," and self.masked.gap == 0 else (self.at,)
 
 
 @dataclass(frozen=True)
@@ -148,10 +128,12 @@ class Expander:
         texts = [seed.text for seed in seeds]
         read = zip(seeds, self.constituency.trees(texts), self.parser.parse(texts), strict=True)
         masked = [
-            _sample(masked_sentences(seed, trees, parse, self.grammar), self.masks, f"{salt}/{seed.id}")
+            sample(masked_sentences(seed, trees, parse, self.grammar), self.masks, f"{salt}/{seed.id}")
             for seed, trees, parse in read
         ]
-        suggested = iter(self.suggester.suggest([m.parts for of_seed in masked for m in of_seed], self.words))
+        suggested = iter(
+            self.suggester.suggest([(m.before, m.after) for of_seed in masked for m in of_seed], self.words)
+        )
         grown = [
             list(_distinct(seed.text, [(m, next(suggested)) for m in of_seed]))
             for seed, of_seed in zip(seeds, masked, strict=True)
@@ -176,37 +158,32 @@ class Expander:
         ]
 
     def _words(self, seed: Seed, expansion: Expansion) -> str | None:
-        """Return what is wrong with the words, whatever their part of speech, or None."""
-        lower = [word.lower() for word in expansion.words]
-        if not NEGATIONS.isdisjoint(lower) or _limits(seed, expansion, self.modifiers.negatable):
+        """Return what is wrong with the word, whatever its part of speech, or None."""
+        word, masked = expansion.word.lower(), expansion.masked
+        if word in NEGATIONS or _limits(seed, expansion, self.modifiers.negatable):
             return NEGATION
-        if not self.modifiers.weakening.isdisjoint(lower):
+        if word in self.modifiers.weakening:
             return WEAKENING
         if fault := _beside_neighbours(expansion):
             return fault
-        masked = expansion.masked
-        pairs = list(zip(expansion.words, masked.symbols, strict=True))
-        if not all(self._neutral(word, symbol) for word, symbol in pairs):
+        if not self._neutral(word, masked.symbol):
             return SENTIMENT
-        fits = all(
-            place.fits(*pair, self.modifiers) for place, pair in zip(masked.places, pairs, strict=True)
-        )
-        return None if fits else PLACE
+        return None if masked.place.fits(word, masked.symbol, self.modifiers) else PLACE
 
     def _neutral(self, word: str, symbol: str) -> bool:
         return word in self.modifiers.neutral or self.lexicon.sentiment(word, symbol) == "neutral"
 
     def _parsed(self, seed: Seed, expansion: Expansion, parses: Mapping[str, Parse]) -> str | None:
         parse = parses[expansion.text]
-        _, offsets = expansion.masked.filled(expansion.words)
-        if tuple(parse.tag_at(offset) for offset in offsets) != expansion.masked.symbols:
+        if parse.tag_at(expansion.at) != expansion.masked.symbol:
             return POS
-        if _syntax(parse, offsets) != _syntax(parses[seed.text], ()):
+        if _syntax(parse, expansion.inserted) != _syntax(parses[seed.text], ()):
             return SYNTAX
         if seed.variant.validate:
             (rule,) = seed.variant.search.values()
             tagged = words(expansion.text, parse)
-            if not rule.holds([(w, "" if w in expansion.words else tag) for w, tag in tagged], self.lexicon):
+            own = expansion.word.lower()
+            if not rule.holds([(w, "" if w.lower() == own else tag) for w, tag in tagged], self.lexicon):
                 return RULE  # by its length or a negation: what is inserted was found neutral
         return None
 
@@ -219,8 +196,9 @@ class Expander:
         for expansion in sorted(fitting, key=lambda e: _digest(f"{salt}/{e.text}")):
             if self.most is not None and sum(reason is None for reason in verdicts.values()) >= self.most:
                 break
-            gain = self.judge.gain(expansion.masked.parts, expansion.words)
-            least = sum(LEAST_GAIN[symbol] for symbol in expansion.masked.symbols)
+            masked = expansion.masked
+            gain = self.judge.gain(masked.before, expansion.word, masked.after)
+            least = LEAST_GAIN[masked.symbol] if masked.before else LEAST_OPENING
             verdicts[expansion.text] = None if gain >= least else UNLIKELY
         return [
             replace(e, reason=e.reason or verdicts[e.text])
@@ -229,81 +207,27 @@ class Expander:
         ]
 
 
-def masked_sentences(seed: Seed, trees: Sequence[Tree], parse: Parse, grammar: Grammar) -> list[Masked]:
-    """Return every distinct masked sentence that Algorithm 1 finds, with a place for a modifier in each gap.
-
-    All gaps are within the sentences of the seed.
-    """
-    distinct: dict[tuple[str, ...], Masked] = {}
-    for tree in trees:
-        for grown in (*tree.phrases(), *_adjectives(tree)):
-            for insertion, seen in grammar.insertions(grown.production).items():
-                if all(symbol in SYMBOLS for _, symbol in insertion):
-                    masked = _insert(seed, parse, grown, insertion, seen)
-                    if masked is not None:
-                        distinct.setdefault((*masked.parts, *masked.symbols), masked)
-    return list(distinct.values())
-
-
-def _adjectives(tree: Tree) -> Iterator[Tree]:
-    """Yield each bare adjective as the phrase that the Treebank makes of it where an adverb precedes it."""
-    return (phrase("ADJP", [leaf]) for leaf in tree.leaves() if leaf.label == ADJECTIVE)
-
-
-def _insert(seed: Seed, parse: Parse, grown: Tree, insertion: Insertion, seen: int) -> Masked | None:
-    """Return the seed with gaps for the symbols that ``grown`` takes; None where one has no place."""
-    text = seed.text
-    parts, places, gaps, at, open_ = [], [], [], 0, ""
-    for index, symbol in insertion:
-        if index == 0:
-            before, after = text[at : grown.start], " "
-            to = grown.start
-        else:
-            to = grown.children[index - 1].end
-            before, after = f"{text[at:to]} ", ""
-        here = place(text, parse, to)
-        if here is None or not here.takes(symbol) or not _is_between(seed, to):
-            return None
-        places.append(here)
-        gaps.append(to)
-        parts.append(open_ + before)
-        at, open_ = to, after
-    symbols = [child.label for child in grown.children]
-    for done, (index, symbol) in enumerate(insertion):
-        symbols.insert(index + done, f"[{symbol}]")
-    inserted = tuple(symbol for _, symbol in insertion)
-    production = f"{grown.label} -> {' '.join(symbols)}"
-    return Masked((*parts, open_ + text[at:]), tuple(gaps), tuple(places), inserted, production, seen)
-
-
-def _is_between(seed: Seed, gap: int) -> bool:
-    """Return whether white space is at the gap, and words of one sentence of the seed are on both sides."""
-    spaced = seed.text[gap - 1 : gap].isspace() or seed.text[gap : gap + 1].isspace()
-    return spaced and any(start < gap < end for start, end in seed.spans)
-
-
-def _distinct(seed: str, suggested: Sequence[tuple[Masked, list[list[str]]]]) -> Iterator[Expansion]:
-    """Yield the distinct texts that suggestions make, combining the words of equal rank in all gaps."""
+def _distinct(seed: str, suggested: Sequence[tuple[Masked, list[str]]]) -> Iterator[Expansion]:
+    """Yield the distinct texts that suggestions make."""
     seen = {seed}
-    for masked, gaps in suggested:
-        for suggestion in zip(*gaps, strict=False):
-            fillers = tuple(suggestion)
-            text, _ = masked.filled(fillers)
+    for masked, suggestions in suggested:
+        for word in suggestions:
+            text = masked.filled(word)
             if text not in seen:
                 seen.add(text)
-                yield Expansion(text, masked, fillers)
+                yield Expansion(text, masked, word)
 
 
 def _limits(seed: Seed, expansion: Expansion, negatable: Collection[str]) -> bool:
     """Return whether an adverb would stand behind a negation of its sentence, which it would limit."""
-    masked = expansion.masked
-    return any(
-        symbol == "RB"
-        and word not in negatable
-        and start < gap <= end
-        and _NEGATED.search(seed.text, start, gap) is not None
-        for word, gap, symbol in zip(expansion.words, masked.gaps, masked.symbols, strict=True)
-        for start, end in seed.spans
+    gap = expansion.masked.gap
+    return (
+        expansion.masked.symbol == ADVERB
+        and expansion.word not in negatable
+        and any(
+            start < gap <= end and _NEGATED.search(seed.text, start, gap) is not None
+            for start, end in seed.spans
+        )
     )
 
 
@@ -314,35 +238,15 @@ def _syntax(parse: Parse, inserted: Sequence[int]) -> tuple[tuple[str, str], ...
 
 
 def _beside_neighbours(expansion: Expansion) -> str | None:
-    """Return what is wrong where an inserted word meets the words beside it, or None."""
-    _, offsets = expansion.masked.filled(expansion.words)
-    for word, offset in zip(expansion.words, offsets, strict=True):
-        before = expansion.text[:offset].lower().split()
-        after = expansion.text[offset + len(word) :].lower().split()
-        row = [*before[-1:], word.lower(), *after[:1]]
-        for left, right in pairwise(row):
-            if left == right:
-                return REPEATED
-            if left in ("a", "an") and (left == "an") != takes_an(right):
-                return ARTICLE
+    """Return what is wrong where the inserted word meets the words beside it, or None."""
+    before = expansion.masked.before.lower().split()
+    after = expansion.masked.after.lower().split()
+    for left, right in pairwise([*before[-1:], expansion.word.lower(), *after[:1]]):
+        if left == right:
+            return REPEATED
+        if left in ("a", "an") and (left == "an") != takes_an(right):
+            return ARTICLE
     return None
-
-
-def _sample(masked: Sequence[Masked], most: int, salt: str) -> list[Masked]:
-    """Draw at most ``most`` masked sentences (Algorithm 1, line 14), keeping their order.
-
-    The chance of being drawn is proportional to the production's frequency in the reference grammar, since
-    most productions of a treebank were seen once and few words fit what they add (weighted sampling by
-    Efraimidis and Spirakis 2006).
-    """
-
-    def place(sentence: Masked) -> float:
-        digest = _digest(f"{salt}/{sentence}/{sentence.symbols}")
-        uniform = (int.from_bytes(digest[:6]) + 1) / 2**48
-        return -log(uniform) / sentence.seen
-
-    chosen = set(map(id, sorted(masked, key=place)[:most]))
-    return [sentence for sentence in masked if id(sentence) in chosen]
 
 
 def _digest(text: str) -> bytes:

@@ -1,7 +1,7 @@
 """The reference grammar: the productions of an open treebank, and where a seed's may grow into one.
 
 S²LCT, section 3.2.1 and Algorithm 1: if the right-hand side of a seed's production is a subsequence of a
-reference one with the same left-hand side, the seed may take the extra symbols, in their places, as masks.
+reference one with the same left-hand side, the seed may take the extra symbol, in its place, as a mask.
 """
 
 from __future__ import annotations
@@ -22,10 +22,9 @@ BUNDLED = DATA / "grammar.tsv"
 SUFFIXES = (".mrg", ".parse", ".ptb", ".tree", ".trees")
 # Treebank tags of anything that is not a separate word of letters.
 UNSPOKEN = frozenset(["ADD", "AFX", "GW", "HYPH", "LS", "NFP", "POS", "SYM", "XX"])
-MOST_MASKS = 1  # per phrase; with more, the suggested words do not fit each other
 
-Insertion = tuple[tuple[int, str], ...]
-"""Extra symbols, left to right: (number of the phrase's children before it, symbol)."""
+Insertion = tuple[int, str]
+"""An extra symbol: the number of the phrase's children before it, and the symbol."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +55,8 @@ class Grammar:
     def insertions(self, production: Production) -> Mapping[Insertion, int]:
         """Return what ``production`` may take, with the frequency of the production it becomes.
 
-        An insertion has at most ``MOST_MASKS`` symbols, all of them parts of speech of words, since a phrase
-        cannot be a single word and a punctuation mark is not a word.
+        It takes one symbol: more words, each suggested for its own gap, would not fit each other. It is a
+        part of speech of words, since a phrase cannot be a single word and a punctuation mark is no word.
         """
         if production not in self._cache:
             self._cache[production] = dict(sorted(self._insertions(production)))
@@ -65,11 +64,10 @@ class Grammar:
 
     def _insertions(self, production: Production) -> Iterator[tuple[Insertion, int]]:
         left, symbols = production
-        for extra in range(1, MOST_MASKS + 1):
-            for right in self._longer.get((left, len(symbols) + extra), ()):
-                for insertion in _embeddings(symbols, right):
-                    if all(self._masks(symbol) for _, symbol in insertion):
-                        yield insertion, self.counts[left, right]
+        for right in self._longer.get((left, len(symbols) + 1), ()):
+            for at, symbol in enumerate(right):
+                if right[:at] + right[at + 1 :] == symbols and self._masks(symbol):
+                    yield (at, symbol), self.counts[left, right]
 
     def _masks(self, symbol: str) -> bool:
         return symbol not in self._phrases and symbol[:1].isalpha() and symbol not in UNSPOKEN
@@ -142,20 +140,3 @@ def _row(line: str, place: str) -> tuple[Production, int]:
 def _written(production: Production) -> str:
     left, right = production
     return f"{left}\t{' '.join(right)}"
-
-
-def _embeddings(symbols: tuple[str, ...], right: tuple[str, ...]) -> Iterator[Insertion]:
-    """Yield the insertions that turn ``symbols`` into ``right``, one for each way it is a subsequence."""
-    if len(symbols) > len(right):
-        return
-    stack: list[tuple[int, int, Insertion]] = [(0, 0, ())]
-    while stack:
-        at, to, extra = stack.pop()
-        if to == len(right):
-            if at == len(symbols):
-                yield extra
-            continue
-        if len(extra) < len(right) - len(symbols):
-            stack.append((at, to + 1, (*extra, (at, right[to]))))
-        if at < len(symbols) and symbols[at] == right[to]:
-            stack.append((at + 1, to + 1, extra))

@@ -16,12 +16,19 @@ BUNDLED = DATA / "modifiers.toml"
 class Modifiers:
     """Words that may be inserted, by where they stand; ``weakening`` may not be.
 
-    ``adjectives`` stand before a noun, ``degrees`` before an adjective, ``adverbs`` before a verb or after a
-    form of *be*; ``negatable`` are those of them that may follow a negation.
+    ``adjectives`` stand before a noun, ``degrees`` before an adjective, ``utmost`` before one that is
+    ``absolute``, neither before one that is ``ungradable``; ``adverbs`` before a verb or after a form of
+    *be*; ``openers`` before a statement and ``heads`` before a phrase that begin a text. ``negatable`` may
+    follow a negation.
     """
 
     adjectives: frozenset[str]
     degrees: frozenset[str]
+    utmost: frozenset[str]
+    absolute: frozenset[str]
+    ungradable: frozenset[str]
+    openers: frozenset[str]
+    heads: frozenset[str]
     adverbs: frozenset[str]
     negatable: frozenset[str]
     weakening: frozenset[str]
@@ -29,7 +36,7 @@ class Modifiers:
     @property
     def neutral(self) -> frozenset[str]:
         """The words that leave the sentiment of most sentences as it is."""
-        return self.adjectives | self.degrees | self.adverbs
+        return self.adjectives | self.degrees | self.utmost | self.openers | self.heads | self.adverbs
 
     @property
     def digest(self) -> str:

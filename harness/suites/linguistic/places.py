@@ -1,8 +1,8 @@
 """Where a modifier may be put into a sentence: what most adjectives and adverbs stand between.
 
 An adjective stands before a common noun that has a determiner or an owner; *own* has an owner directly before
-it. An adverb that no other adverb precedes stands before an adjective, before a verb but *have* and *do*, or
-between a form of *be* and what it says.
+it. An adverb that no other adverb precedes stands at the beginning of a text, before an adjective, before a
+verb but *be*, *have* and *do*, or between a form of *be* and what it says.
 """
 
 from __future__ import annotations
@@ -20,18 +20,27 @@ ADJECTIVES = ("JJ", "JJR", "JJS")
 ADVERBS = ("RB", "RBR", "RBS")
 AUXILIARIES = frozenset(
     [
-        *("be", "been", "being", "am", "'s", "’s", "'re", "’re", "'ve", "’ve"),
+        *("is", "are", "was", "were", "be", "been", "being", "am", "'s", "’s", "'re", "’re", "'ve", "’ve"),
         *("have", "has", "had", "do", "does", "did"),
     ]
 )
 
 
+GRADING = frozenset(["as", "how", "least", "less", "more", "most", "so", "too"])
+LEAD = 5
+"""How many words before a gap may hold one that grades the adjective behind it ("so subtle and touching")."""
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The words on both sides of a gap in lower case, with their tags."""
+    """The words on both sides of a gap in lower case, with their tags.
+
+    ``gradable`` says whether what surrounds an adjective behind the gap leaves room for a degree.
+    """
 
     before: tuple[str, str]
     after: tuple[str, str]
+    gradable: bool = True
 
     def takes(self, symbol: str) -> bool:
         """Return whether a word with the tag ``symbol`` may stand here."""
@@ -47,13 +56,21 @@ class Place:
             return True
         if symbol == ADJECTIVE:
             return word in modifiers.adjectives and (word != "own" or self.before[1] in OWNERS)
-        return (self._graded and word in modifiers.degrees) or (
+        if self in (BEFORE_STATEMENT, BEFORE_PHRASE):
+            return word in (modifiers.openers if self == BEFORE_STATEMENT else modifiers.heads)
+        return (self._graded and self._grades(word, modifiers)) or (
             word in modifiers.adverbs and (self._verbal or self._copular)
         )
 
+    def _grades(self, word: str, modifiers: Modifiers) -> bool:
+        adjective = self.after[0]
+        if adjective in modifiers.ungradable:
+            return False
+        return word in (modifiers.utmost if adjective in modifiers.absolute else modifiers.degrees)
+
     @property
     def _graded(self) -> bool:
-        return self.after[1] in ADJECTIVES
+        return self.gradable and self.after[1] == ADJECTIVE
 
     @property
     def _verbal(self) -> bool:
@@ -65,13 +82,23 @@ class Place:
         return self.before[0] in FORMS_OF_BE and (self.after[1] in said or self.after[0] in ("as", "so"))
 
 
+BEFORE_STATEMENT = Place(("", ""), (",", ","))
+BEFORE_PHRASE = Place(("", ""), ("", "DT"))
+"""The beginning of a text."""
+
+
 def place(text: str, parse: Parse, gap: int) -> Place | None:
     """Return the place at the offset ``gap``, None unless it is between two tokens."""
     tokens = spans(text, parse)
     right = next((at for at, (start, _) in enumerate(tokens) if start >= gap), 0)
     if not right or tokens[right - 1][1] > gap:
         return None
-    (before, tag_before), (after, tag_after) = (
-        (text[slice(*tokens[at])].lower(), parse.pos[at]) for at in (right - 1, right)
+    words = [text[start:end] for start, end in tokens]
+    lower = [word.lower() for word in words]
+    graded = not GRADING.isdisjoint(lower[max(right - LEAD, 0) : right])
+    graded |= lower[right + 1 : right + 2] in (["enough"], ["-"])
+    return Place(
+        (lower[right - 1], parse.pos[right - 1]),
+        (lower[right], parse.pos[right]),
+        gradable=not graded and words[right] == lower[right],
     )
-    return Place((before, tag_before), (after, tag_after))

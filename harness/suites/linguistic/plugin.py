@@ -45,8 +45,8 @@ class LinguisticOptions(Options):
     suggester: Literal["auto", "local", "mlm", "endpoint", "ngram"] = Field(
         default="auto", description="The model that fills the masks; local: the embedded one."
     )
-    judge: Literal["auto", "local", "none"] = Field(
-        default="auto", description="The model that refuses unlikely expansions; local: the embedded one."
+    fit: Literal["auto", "local", "none"] = Field(
+        default="auto", description="The model that refuses words that do not fit; local: the embedded one."
     )
     suggester_model: str | None = Field(
         default=None, description="The masked language model, or the model at the endpoint."
@@ -119,7 +119,7 @@ def _expander(options: LinguisticOptions, kit: Kit, parser: Parser, lexicon: Sen
         words,
         masks=options.masks,
         words=options.words,
-        judge=model.judge() if model and options.judge != "none" else None,
+        judge=model.judge() if model and options.fit != "none" else None,
         most=options.expansions,
     )
 
@@ -128,8 +128,8 @@ def _embedded(options: LinguisticOptions) -> Embedded | None:
     """Return the embedded model if it is to suggest or judge; None if not, or if it is not here."""
     from harness.language.embedded import Embedded
 
-    asked = "local" in (options.suggester, options.judge)
-    if not asked and options.suggester != "auto" and options.judge == "none":
+    asked = "local" in (options.suggester, options.fit)
+    if not asked and options.suggester != "auto" and options.fit == "none":
         return None
     try:
         return Embedded()

@@ -240,20 +240,27 @@ def negate(sentence: str, verb: int, word: str) -> str:
 
 
 def words(text: str, parse: Parse) -> Words:
-    """Return the words of a parsed sentence, with tags: tokens that have a letter or digit."""
-    tagged = []
+    """Return the words of a parsed sentence, with tags: tokens that have a letter or digit.
+
+    What hyphens join is one word, with the tag of its last part.
+    """
+    tagged: list[tuple[str, str]] = []
+    last = 0
     for offset, tag, end in zip(parse.offsets, parse.pos, (*parse.offsets[1:], None), strict=True):
         word = text[offset:end].strip()
-        if any(c.isalnum() for c in word):
+        if not any(c.isalnum() for c in word):
+            continue
+        if tagged and text[last:offset] == "-":
+            tagged[-1] = (f"{tagged[-1][0]}-{word}", tag)
+        else:
             tagged.append((word, tag))
+        last = offset + len(word)
     return tagged
 
 
 def _within(sentence: Sentence, first: bool, last: bool) -> str:
     """Return the sentence as it is written as the first, the last or a middle part of a text."""
-    text = sentence.text.strip()
-    capital = first or sentence.named or clauses.KEEPS_CAPITAL.match(text)
-    text = text if capital else text[:1].lower() + text[1:]
+    text = clauses.within(sentence.text.strip(), named=first or sentence.named)
     return text if last else _CLOSE.sub("", text)
 
 

@@ -123,8 +123,7 @@ class Linguistic(Suite):
             "documents": " ".join(seed.documents),
         }
         if expansion is not None:
-            pairs = zip(expansion.words, expansion.masked.symbols, strict=True)
-            traits["inserted"] = " ".join(f"{word}/{symbol}" for word, symbol in pairs)
+            traits["inserted"] = f"{expansion.word}/{expansion.masked.symbol}"
             traits["production"] = expansion.masked.production
         digest = _hash(expansion.text)[:12] if expansion else 0
         return Case(

@@ -34,19 +34,19 @@ LEXICON = SentimentLexicon(
 
 @dataclass
 class FixedSuggester:
-    """Gives the words it was made with for every gap; remembers what it was asked."""
+    """Gives the words it was made with for every text; remembers what it was asked."""
 
     given: Sequence[str]
     name: str = "fixed"
-    asked: list[tuple[str, ...]] = field(default_factory=list)
+    asked: list[tuple[str, str]] = field(default_factory=list)
     learnt: list[str] = field(default_factory=list)
 
     def learn(self, text: str) -> None:
         self.learnt.append(text)
 
-    def suggest(self, texts: Sequence[tuple[str, ...]], words: int) -> list[list[list[str]]]:
+    def suggest(self, texts: Sequence[tuple[str, str]], words: int) -> list[list[str]]:
         self.asked += texts
-        return [[list(self.given)[:words] for _ in parts[1:]] for parts in texts]
+        return [list(self.given)[:words] for _ in texts]
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.language.parsers import CachedParser
-from harness.suites.linguistic.clauses import COPULA, PLAIN, STATEMENT, has_form, verb
+from harness.suites.linguistic.clauses import COPULA, PLAIN, REPORT, STATEMENT, has_form, verb
 
 
 def holds(form: str, text: str, parser: CachedParser) -> bool:
@@ -45,6 +45,17 @@ def test_statements(text: str, parser: CachedParser) -> None:
 )
 def test_what_cannot_follow_that(text: str, parser: CachedParser) -> None:
     assert not holds(STATEMENT, text, parser)
+
+
+def test_a_report_weighs_nothing(parser: CachedParser) -> None:
+    assert holds(REPORT, "The film is directed by two brothers.", parser)
+    for text in (
+        "The film could have used a plot.",
+        "It is exactly what you would expect.",
+        "The film is one of the longest of the year.",
+        "One-sided documentary offers explanations.",
+    ):
+        assert not holds(REPORT, text, parser)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import pytest
@@ -12,8 +11,9 @@ from harness.language.parsers import CachedParser
 from harness.language.trees import Tree, phrase
 from harness.suites.linguistic import capabilities, grammar, modifiers
 from harness.suites.linguistic.capabilities import Rule, Variant
-from harness.suites.linguistic.expansion import LEAST_GAIN, Expander, masked_sentences
+from harness.suites.linguistic.expansion import LEAST_GAIN, Expander
 from harness.suites.linguistic.grammar import Grammar
+from harness.suites.linguistic.masks import masked_sentences
 from harness.suites.linguistic.seeds import Seed
 from tests.suites.linguistic.fixed import LEXICON, FixedParser, FixedSuggester, FixedTrees
 
@@ -58,9 +58,9 @@ class FixedJudge:
     name: str = "fixed"
     asked: list[str] = field(default_factory=list)
 
-    def gain(self, parts: tuple[str, ...], fillers: Sequence[str]) -> float:
-        self.asked += fillers
-        return self.gains[fillers[0]]
+    def gain(self, before: str, word: str, after: str) -> float:
+        self.asked.append(word)
+        return self.gains[word]
 
 
 def expand(
@@ -81,14 +81,14 @@ def expand(
         most=most,
     )
     (expansions,) = expander.expand([seed(SENTENCE, variant)], "0")
-    return {e.words[0]: e.reason for e in expansions}
+    return {e.word: e.reason for e in expansions}
 
 
 def test_a_mask_stands_where_the_reference_has_one_more_symbol() -> None:
     (parse,) = FixedParser(TAGS).parse([SENTENCE])
     (masked,) = masked_sentences(seed(SENTENCE, LC9), [TREE], parse, REFERENCE)
     assert str(masked) == "The {MASK} cat is here."
-    assert masked.symbols == ("JJ",)
+    assert masked.symbol == "JJ"
     assert masked.production == "NP -> DT [JJ] NN"
 
 
@@ -145,7 +145,7 @@ def test_the_rest_of_the_sentence_must_be_read_as_before() -> None:
         WORDS,
     )
     (expansions,) = expander.expand([seed(SENTENCE, LC9)], "0")
-    assert {e.words[0]: e.reason for e in expansions} == {"new": "syntax", "old": None}
+    assert {e.word: e.reason for e in expansions} == {"new": "syntax", "old": None}
 
 
 def test_the_judge_refuses_what_is_unlikely() -> None:
@@ -207,7 +207,7 @@ def test_an_article_must_agree() -> None:
 
 @pytest.mark.parametrize("salt", ["0", "1"])
 def test_at_most_so_many_masks_are_taken_the_same_ones_each_time(salt: str, parser: CachedParser) -> None:
-    def asked() -> list[tuple[str, ...]]:
+    def asked() -> list[tuple[str, str]]:
         suggester = FixedSuggester([])
         text = "The film is a story of a town in a country."
         (trees,) = constituency.load("flat").trees([text])

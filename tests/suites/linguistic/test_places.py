@@ -27,7 +27,9 @@ def fits(text: str, word: str, symbol: str, parser: CachedParser) -> bool:
         ("Her _ wallet is here.", "own", "JJ"),
         ("The film is _ flat.", "really", "RB"),
         ("The film is a _ flat affair.", "truly", "RB"),
-        ("The film _ finds its feet.", "finally", "RB"),
+        ("The film _ finds its feet.", "ultimately", "RB"),
+        ("The film is _ awful.", "utterly", "RB"),
+        ("The film is _ awful.", "really", "RB"),
         ("This is _ a mess.", "clearly", "RB"),
         ("The _ film is flat.", "unlisted", "JJ"),
     ],
@@ -46,7 +48,15 @@ def test_places(text: str, word: str, symbol: str, parser: CachedParser) -> None
         ("The film _ has found its feet.", "really", "RB"),  # before an auxiliary
         ("The film is very _ flat.", "really", "RB"),  # behind another adverb
         ("The film _ finds its feet.", "utterly", "RB"),  # a degree before a verb
-        ("The film is _ flat.", "finally", "NN"),
+        ("The movie _ isn't a mess.", "also", "RB"),  # before a form of be
+        ("The film is _ awful.", "very", "RB"),  # an adjective of the utmost
+        ("The film is _ flat.", "utterly", "RB"),  # one that has degrees
+        ("He saw the _ Iranian film.", "very", "RB"),  # one that has none
+        ("It is the _ first film.", "very", "RB"),
+        ("It is a _ low-rent film.", "very", "RB"),
+        ("The film was not _ vile enough.", "very", "RB"),
+        ("It is most amusing and _ funny.", "very", "RB"),  # graded before
+        ("The film is _ flat.", "ultimately", "NN"),
     ],
 )
 def test_no_places(text: str, word: str, symbol: str, parser: CachedParser) -> None:
@@ -56,4 +66,5 @@ def test_no_places(text: str, word: str, symbol: str, parser: CachedParser) -> N
 def test_the_lists_do_not_contradict_each_other() -> None:
     assert not WORDS.neutral & WORDS.weakening
     assert WORDS.negatable <= WORDS.neutral
+    assert not WORDS.absolute & WORDS.ungradable
     assert all(word == word.lower() for word in WORDS.weakening)

@@ -16,7 +16,7 @@ from harness.core import Document
 from harness.language.parsers import CachedParser
 from harness.suites.linguistic import capabilities
 from harness.suites.linguistic.capabilities import Capability, Variant
-from harness.suites.linguistic.seeds import Search, Seed, Sentence, negate, transform
+from harness.suites.linguistic.seeds import Search, Seed, Sentence, negate, transform, words
 from tests.suites.linguistic.fixed import LEXICON, FixedParser
 
 BUNDLED = capabilities.load()
@@ -278,3 +278,11 @@ def test_the_bundled_rules_leave_what_would_be_labelled_wrongly(
     name: str, line: str, parser: CachedParser
 ) -> None:
     assert made_of(name, line, parser) == []
+
+
+def test_what_hyphens_join_is_one_word(parser: CachedParser) -> None:
+    text = "A heavy-handed, made-for-home film - or two."
+    (parse,) = parser.parse([text])
+    assert [word for word, _ in words(text, parse)] == [
+        *("A", "heavy-handed", "made-for-home", "film", "or", "two")
+    ]

@@ -23,7 +23,7 @@ FLAT = {
     "suite": "linguistic",
     "linguistic.trees": "flat",
     "linguistic.suggester": "ngram",
-    "linguistic.judge": "none",
+    "linguistic.fit": "none",
 }
 
 
@@ -167,10 +167,10 @@ def test_a_run_ends_in_a_table_by_capability(settings: dict[str, Any]) -> None:
 
 
 def test_the_embedded_model_is_the_default_of_the_base_install(smollm2_file: Path) -> None:
-    suite = made(linguistic__suggester="auto", linguistic__judge="auto")
+    suite = made(linguistic__suggester="auto", linguistic__fit="auto")
     assert suite.settings["suggester"] == suite.settings["judge"] == "local:smollm2"
-    assert made(linguistic__suggester="auto", linguistic__judge="none").settings["judge"] is None
-    assert made(linguistic__judge="local").settings["suggester"] == "ngram"
+    assert made(linguistic__suggester="auto", linguistic__fit="none").settings["judge"] is None
+    assert made(linguistic__fit="local").settings["suggester"] == "ngram"
 
 
 def test_a_masked_model_expands_the_seeds(shared_data: Path) -> None:
