@@ -11,8 +11,6 @@ THREADS = 1
 """A token or a few at a time take no longer in one thread, and less of the processor."""
 BEHIND = 3
 """How many tokens behind an inserted word are judged with it: what comes later says little about it."""
-START = "\n"
-"""What precedes the beginning of a text."""
 
 
 class EmbeddedSuggester:
@@ -55,16 +53,11 @@ class EmbeddedJudge:
     def gain(self, before: str, word: str, after: str) -> float:
         """Return the log-likelihood of a text with ``word`` between its parts, less that without.
 
-        Only the next ``BEHIND`` tokens behind it count. At the beginning of a text, the word takes the
-        capital of the text without it.
+        Only the next ``BEHIND`` tokens behind it count.
         """
         before = before.rstrip()
-        if before:
-            filled = self._model.log_likelihood(before, [f" {word}", after], BEHIND)
-            return filled - self._model.log_likelihood(before, [after], BEHIND)
-        comma = after.startswith(",")
-        filled = self._model.log_likelihood(START, [_capital(word), after], BEHIND + comma)
-        return filled - self._model.log_likelihood(START, [_capital(after.lstrip(" ,"))], BEHIND)
+        filled = self._model.log_likelihood(before, [f" {word}", after], BEHIND)
+        return filled - self._model.log_likelihood(before, [after], BEHIND)
 
 
 class Embedded:
@@ -81,7 +74,3 @@ class Embedded:
     def judge(self) -> EmbeddedJudge:
         """Return the model as a judge."""
         return EmbeddedJudge(self._model)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

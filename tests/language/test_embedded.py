@@ -38,9 +38,3 @@ def test_a_word_that_fits_costs_less(model: Embedded) -> None:
     assert also > own
     assert also > noun
     assert judge.gain("This film is ", "also", " full of rabbits.") == also
-
-
-def test_a_word_that_opens_a_text_is_compared_with_the_text_as_it_would_begin(model: Embedded) -> None:
-    judge = model.judge()
-    assert judge.gain("", "clearly", ", the film works.") > judge.gain("", "rabbits", ", the film works.")
-    assert -20 < judge.gain("", "clearly", ", the film works.") < 0

@@ -18,6 +18,7 @@ The paper checks no more, and many of its expansions are no English. Here
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -39,8 +40,7 @@ NEGATION, REPEATED, ARTICLE, WEAKENING = "negation", "repeated", "article", "wea
 POS, SYNTAX, PLACE, SENTIMENT, RULE, UNLIKELY = "pos", "syntax", "place", "sentiment", "rule", "unlikely"
 LABELS = ("amod", "advmod", "npadvmod", "punct")
 LEAST_GAIN = {ADJECTIVE: -6.0, ADVERB: -9.0}
-LEAST_OPENING = -14.0
-"""Natural-log units: how much less likely an inserted word may make a sentence, within it and before it."""
+"""Natural-log units: how much less likely an inserted word may make a sentence."""
 _NEGATED = re.compile(rf"n['’]t\b|\b(?:{'|'.join(sorted(NEGATIONS))})\b", re.IGNORECASE)
 
 
@@ -187,24 +187,39 @@ class Expander:
                 return RULE  # by its length or a negation: what is inserted was found neutral
         return None
 
+    @staticmethod
+    def _likely(judge: Judge, expansion: Expansion) -> bool:
+        """Return whether the judge finds the word fit; the few that may open a text fit any."""
+        masked = expansion.masked
+        if not masked.before:
+            return True
+        return judge.gain(masked.before, expansion.word, masked.after) >= LEAST_GAIN[masked.symbol]
+
     def _judged(self, expansions: Sequence[Expansion], salt: str) -> list[Expansion]:
         """Return the expansions, those that the judge finds unlikely discarded."""
         if self.judge is None:
             return list(expansions)
-        fitting = [e for e in expansions if e.reason is None]
         verdicts: dict[str, str | None] = {}
-        for expansion in sorted(fitting, key=lambda e: _digest(f"{salt}/{e.text}")):
+        for expansion in _in_turn([e for e in expansions if e.reason is None], salt):
             if self.most is not None and sum(reason is None for reason in verdicts.values()) >= self.most:
                 break
-            masked = expansion.masked
-            gain = self.judge.gain(masked.before, expansion.word, masked.after)
-            least = LEAST_GAIN[masked.symbol] if masked.before else LEAST_OPENING
-            verdicts[expansion.text] = None if gain >= least else UNLIKELY
+            verdicts[expansion.text] = None if self._likely(self.judge, expansion) else UNLIKELY
         return [
             replace(e, reason=e.reason or verdicts[e.text])
             for e in expansions
             if e.reason is not None or e.text in verdicts
         ]
+
+
+def _in_turn(expansions: Sequence[Expansion], salt: str) -> list[Expansion]:
+    """Return the expansions in an order that takes the gaps in turn, each one's by a hash."""
+    by_hash = sorted(expansions, key=lambda e: _digest(f"{salt}/{e.text}"))
+    turns: Counter[str] = Counter()
+    turn = {}
+    for expansion in by_hash:
+        turn[expansion.text] = turns[str(expansion.masked)]
+        turns[str(expansion.masked)] += 1
+    return sorted(by_hash, key=lambda e: turn[e.text])
 
 
 def _distinct(seed: str, suggested: Sequence[tuple[Masked, list[str]]]) -> Iterator[Expansion]:

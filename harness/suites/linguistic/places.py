@@ -52,12 +52,12 @@ class Place:
     def fits(self, word: str, symbol: str, modifiers: Modifiers) -> bool:
         """Return whether ``word`` is one of those that may stand here."""
         word = word.lower()
+        if self in (BEFORE_STATEMENT, BEFORE_PHRASE):
+            return word in (modifiers.openers if self == BEFORE_STATEMENT else modifiers.heads)
         if word not in modifiers.neutral:
             return True
         if symbol == ADJECTIVE:
             return word in modifiers.adjectives and (word != "own" or self.before[1] in OWNERS)
-        if self in (BEFORE_STATEMENT, BEFORE_PHRASE):
-            return word in (modifiers.openers if self == BEFORE_STATEMENT else modifiers.heads)
         return (self._graded and self._grades(word, modifiers)) or (
             word in modifiers.adverbs and (self._verbal or self._copular)
         )

@@ -232,3 +232,22 @@ def test_a_seed_that_cannot_grow_has_no_expansions() -> None:
     )
     assert expander.expand([seed(SENTENCE, LC9)], "0") == [[]]
     assert expander.expand([], "0") == []
+
+
+def test_every_gap_has_its_turn_before_one_has_two() -> None:
+    tree = phrase("S", [*words_of("The cat is", "DT", "NN", "VBZ"), Tree("RB", (), 11, 15)])
+    counts = {("S", ("DT", "JJ", "NN", "VBZ", "RB")): 1, ("S", ("DT", "NN", "RB", "VBZ", "RB")): 1}
+    adjectives, adverbs = ("new", "old", "unlisted"), ("also", "truly")
+    expander = Expander(
+        Grammar(counts),
+        FixedTrees({"The cat sees it.": tree}),
+        FixedSuggester([*adjectives, *adverbs]),
+        FixedParser(TAGS | {"unlisted": "JJ", "sees": "VBZ"} | dict.fromkeys(adverbs, "RB")),
+        LEXICON,
+        WORDS,
+        judge=FixedJudge(dict.fromkeys([*adjectives, *adverbs], 0.0)),
+        most=4,
+    )
+    (expansions,) = expander.expand([seed("The cat sees it.", LC9)], "0")
+    taken = [e.masked.symbol for e in expansions if e.reason is None]
+    assert (taken.count("JJ"), taken.count("RB")) == (2, 2)
