@@ -10,8 +10,8 @@ import re
 from harness.core import Span
 from harness.language.parse import Parse
 
-PLAIN, STATEMENT, REPORT, COPULA = "plain", "statement", "report", "copula"
-FORMS = (PLAIN, STATEMENT, REPORT, COPULA)
+PLAIN, STATEMENT, CLAIM, COPULA = "plain", "statement", "claim", "copula"
+FORMS = (PLAIN, STATEMENT, CLAIM, COPULA)
 NEGATIONS = frozenset(
     [
         *("not", "no", "never", "none", "nothing", "nobody", "nowhere", "neither", "nor", "cannot"),
@@ -30,28 +30,11 @@ CONTRASTS = frozenset(
     ["but", "though", "although", "however", "yet", "while", "whereas", "except", "unless", "than"]
 )
 LEAST = 4
-COMPARING = ("JJR", "JJS", "RBR", "RBS", "MD")
-WEIGHING = frozenset(
-    [
-        *(
-            "you",
-            "your",
-            "us",
-            "too",
-            "so",
-            "as",
-            "like",
-            "only",
-            "just",
-            "exactly",
-            "quite",
-            "enough",
-            "almost",
-        ),
-        *("what", "how", "why", "if", "does", "do", "did", "seems", "seem", "feels", "feel"),
-    ]
+DEGREES = frozenset(["enough", "so", "too"])
+UNNAMED = frozenset(
+    [*("i", "me", "my", "mine", "myself"), *("they", "them", "their", "theirs", "themselves")]
 )
-"""Words with which a reviewer weighs something, and which facts seldom need."""
+"""Who a sentence by itself does not name, and who, after *they think that*, may be another."""
 KEEPS_CAPITAL = re.compile(r"(?:I|[^\W\d_]*[^\W\d_a-z][^\W\d_]*[^\W\d_a-z][^\W\d_]*)\b|.[A-Z]")
 """The first word of a sentence that has its capitals within one, too: *I* and acronyms."""
 # "MÃ¼nch": UTF-8 read as Latin-1.
@@ -68,10 +51,6 @@ def has_form(form: str, text: str, parse: Parse) -> bool:
         return fits and parse.pos[0] in OPENING + COMMON
     if form == COPULA:
         return _one_copula(text, parse)
-    if form == REPORT and not (
-        WEIGHING.isdisjoint(text.lower().split()) and {*COMPARING}.isdisjoint(parse.pos)
-    ):
-        return False
     # Of a common word, the capital may be that of a title, and it would have to go after "that".
     opens = parse.pos[:1] != () and parse.pos[0] in OPENING and "-" not in text.split()[0]
     return opens and verb(text, parse) is not None
@@ -81,7 +60,7 @@ def verb(text: str, parse: Parse) -> Span | None:
     """Return where the finite verb of a statement is, None if ``text`` is not one.
 
     A statement is a whole sentence without quotations, brackets, dashes, contrasts and the like, that begins
-    with its subject, which is not *I*, and has no comma before its verb.
+    with its subject, names whom it is about, and has no comma before its verb.
     """
     labels = [label.lower() for label in parse.dep]
     if not _PLAIN.fullmatch(text) or len(labels) < LEAST or labels.count("root") != 1:
@@ -89,7 +68,9 @@ def verb(text: str, parse: Parse) -> Span | None:
     places = spans(text, parse)
     tokens = [text[start:end].lower() for start, end in places]
     subject = next((at for at, label in enumerate(labels) if label.startswith(SUBJECTS)), None)
-    if parse.pos[0] not in OPENING + COMMON or tokens[0] == "i" or not CONTRASTS.isdisjoint(tokens):
+    if parse.pos[0] not in OPENING + COMMON or not CONTRASTS.isdisjoint(tokens):
+        return None
+    if not UNNAMED.isdisjoint(tokens) or (tokens[0] == "that" and parse.dep[0].startswith(SUBJECTS)):
         return None
     if subject is None:
         return None
@@ -117,6 +98,8 @@ def _one_copula(text: str, parse: Parse) -> bool:
         return False
     (at,) = finite
     after = parse.pos[at + 1 : at + 2]
+    if not DEGREES.isdisjoint(tokens):  # "not bad enough" presupposes what "not bad" denies
+        return False
     clitic = tokens[at] not in ("is", "are", "was", "were")
     return (
         tokens[at] in FORMS_OF_BE

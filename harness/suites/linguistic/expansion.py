@@ -234,15 +234,11 @@ def _distinct(seed: str, suggested: Sequence[tuple[Masked, list[str]]]) -> Itera
 
 
 def _limits(seed: Seed, expansion: Expansion, negatable: Collection[str]) -> bool:
-    """Return whether an adverb would stand behind a negation of its sentence, which it would limit."""
-    gap = expansion.masked.gap
+    """Return whether an adverb would stand behind a negation, which it would limit."""
     return (
         expansion.masked.symbol == ADVERB
         and expansion.word not in negatable
-        and any(
-            start < gap <= end and _NEGATED.search(seed.text, start, gap) is not None
-            for start, end in seed.spans
-        )
+        and _NEGATED.search(seed.text, 0, expansion.masked.gap) is not None
     )
 
 

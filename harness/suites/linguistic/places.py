@@ -15,6 +15,7 @@ from harness.suites.linguistic.modifiers import Modifiers
 
 ADJECTIVE, ADVERB = "JJ", "RB"
 NOUNS = ("NN", "NNS")
+VERBS = ("VB", "VBD", "VBP", "VBZ")
 OWNERS = ("PRP$", "POS")
 ADJECTIVES = ("JJ", "JJR", "JJS")
 ADVERBS = ("RB", "RBR", "RBS")
@@ -74,7 +75,7 @@ class Place:
 
     @property
     def _verbal(self) -> bool:
-        return self.after[1][:2] == "VB" and self.after[0] not in AUXILIARIES
+        return self.after[1] in VERBS and self.after[0] not in AUXILIARIES
 
     @property
     def _copular(self) -> bool:

@@ -137,9 +137,9 @@ class Search:
         tagged = words(text, parse)
         if not rule.holds(tagged, self._lexicon):
             return False
-        if rule.form != clauses.COPULA:
+        if rule.form not in (clauses.CLAIM, clauses.COPULA):
             return True
-        # What is not negated, the subject, must say nothing of its own.
+        # What is not denied, the subject, must say nothing of its own.
         before = words(text[: _verb(rule, text, parse)], parse)
         return all(self._lexicon.sentiment(word, tag) == "neutral" for word, tag in before)
 

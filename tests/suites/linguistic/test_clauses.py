@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.language.parsers import CachedParser
-from harness.suites.linguistic.clauses import COPULA, PLAIN, REPORT, STATEMENT, has_form, verb
+from harness.suites.linguistic.clauses import COPULA, PLAIN, STATEMENT, has_form, verb
 
 
 def holds(form: str, text: str, parser: CachedParser) -> bool:
@@ -40,22 +40,16 @@ def test_statements(text: str, parser: CachedParser) -> None:
         "The film is lovely, but it is too long.",  # a contrast
         'The film is "lovely".',
         "The film -- a comedy -- is dull.",
+        "My thoughts were elsewhere.",  # whose?
+        "It wants to tweak them with a taste of humor.",
+        "One-sided documentary offers explanations.",
+        "That's its first sign of trouble.",
+        "The insight of Mr. MÃ¼nch is genuine.",  # UTF-8 read as Latin-1
         "Films are made of moments.",  # the capital of a common noun may be a title's
     ],
 )
 def test_what_cannot_follow_that(text: str, parser: CachedParser) -> None:
     assert not holds(STATEMENT, text, parser)
-
-
-def test_a_report_weighs_nothing(parser: CachedParser) -> None:
-    assert holds(REPORT, "The film is directed by two brothers.", parser)
-    for text in (
-        "The film could have used a plot.",
-        "It is exactly what you would expect.",
-        "The film is one of the longest of the year.",
-        "One-sided documentary offers explanations.",
-    ):
-        assert not holds(REPORT, text, parser)
 
 
 @pytest.mark.parametrize(
@@ -78,6 +72,7 @@ def test_one_copula_and_where_it_is(text: str, at: int, parser: CachedParser) ->
         "It's been two years since the war.",  # has
         "It's a cookie-cutter movie, a cut-and-paste job.",  # what follows the comma is not negated
         "There is a bad joke.",
+        "The first film was vile enough.",
         "The problem is that it's dull.",
         "The film fails.",
         "It is hard to imagine a worse film.",

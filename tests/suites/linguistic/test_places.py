@@ -23,7 +23,6 @@ def fits(text: str, word: str, symbol: str, parser: CachedParser) -> bool:
 @pytest.mark.parametrize(
     ("text", "word", "symbol"),
     [
-        ("The _ film is flat.", "modern", "JJ"),
         ("Her _ wallet is here.", "own", "JJ"),
         ("The film is _ flat.", "really", "RB"),
         ("The film is a _ flat affair.", "truly", "RB"),
@@ -41,10 +40,11 @@ def test_places(text: str, word: str, symbol: str, parser: CachedParser) -> None
 @pytest.mark.parametrize(
     ("text", "word", "symbol"),
     [
-        ("He went to _ Washington.", "modern", "JJ"),  # a name
+        ("She went to her _ Washington.", "own", "JJ"),  # a name
         ("The _ film is flat.", "own", "JJ"),  # no owner
-        ("It is full of _ angst.", "modern", "JJ"),  # no determiner
-        ("The film is _ flat.", "modern", "JJ"),
+        ("It is full of _ angst.", "unlisted", "JJ"),  # no determiner
+        ("The film is _ flat.", "unlisted", "JJ"),
+        ("It lifts itself, _ droning on.", "ultimately", "RB"),  # before a participle
         ("The film _ has found its feet.", "really", "RB"),  # before an auxiliary
         ("The film is very _ flat.", "really", "RB"),  # behind another adverb
         ("The film _ finds its feet.", "utterly", "RB"),  # a degree before a verb
