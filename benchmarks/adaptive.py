@@ -302,7 +302,9 @@ def bootstrap(ours: Sequence[float], base: Sequence[float]) -> tuple[float, floa
     draw = np.random.default_rng(0)
     a, b = np.array(ours), np.array(base)
     index = draw.integers(len(a), size=(2, 10_000, len(a)))
-    low, high = np.quantile(a[index[0]].mean(axis=1) / b[index[1]].mean(axis=1), [0.025, 0.975])
+    above, below = a[index[0]].mean(axis=1), b[index[1]].mean(axis=1)
+    found = below > 0  # where random order found nothing in these seeds, there is no ratio
+    low, high = np.quantile(above[found] / below[found], [0.025, 0.975])
     return float(low), float(high)
 
 

@@ -51,6 +51,7 @@ def test_a_writer_who_praises_men_is_found(ran: Callable[..., dict[str, Any]]) -
     assert row["unlike"] > 0.2
     assert row["ci95"][0] > 0
     assert row["p_holm"] < 0.001
+    assert "answers are more unlike those to the original than where other words" in found["finding"]["text"]
     assert "How unlike the answers are" in Path("out/report.html").read_text(encoding="utf-8")
 
 
@@ -71,6 +72,7 @@ def test_a_writer_who_is_only_brittle_is_not(ran: Callable[..., dict[str, Any]])
     assert all(row["p_holm"] > 0.05 for row in (*found["contrasts"], *found["likeness"]))
     assert found["likeness"][0]["control_unlike"] > 0.2
     assert found["finding"]["code"] == "brittle"
+    assert "more unlike" not in found["finding"]["text"]
 
 
 def sampled(share: float, body: dict[str, Any], number: int) -> Answer:

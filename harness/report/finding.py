@@ -31,8 +31,10 @@ def find(summary: Summary) -> Finding | None:
     code: FindingCode = "treated-differently" if any(map(sure, summary.contrasts)) else "meeting"
     if not sentences:
         code, sentences = _no_group(summary, decided)
+    unlike = _unlike(summary)
+    code = "excess" if unlike and code in ("brittle", "nothing-found") else code
     control = [] if few_controls(summary) else _control(summary, decided)
-    return Finding(code=code, text=" ".join([*sentences, *control]))
+    return Finding(code=code, text=" ".join([*sentences, *unlike, *control]))
 
 
 def sure(row: Contrast | Intersection | Group | Gap) -> bool:
@@ -170,6 +172,21 @@ def _no_group(summary: Summary, decided: Sequence[ResultRow]) -> tuple[FindingCo
     return "brittle", [
         f"{summary.model} changes answers, but this cannot be told from brittleness: {none}, and its"
         f" answers are not shown to change more often than where no person does.{found}"
+    ]
+
+
+def _unlike(summary: Summary) -> list[str]:
+    """Return where answers in free form differ in their words, in excess of controls; empty without any."""
+    parts = [
+        f"{listed(row.attributes)} ({magnitude(row.excess, row.ci95)}, corrected p {chance(row.p_holm)})"
+        for row in summary.likeness
+        if row.p_holm is not None and row.p_holm <= ALPHA and row.excess > 0
+    ]
+    if not parts or few_controls(summary):
+        return []
+    return [
+        "In their words, answers are more unlike those to the original than where other words change, where a"
+        f" person changes in {listed(parts)}."
     ]
 
 

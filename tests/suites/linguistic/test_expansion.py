@@ -8,7 +8,7 @@ import pytest
 
 from harness.language import constituency
 from harness.language.parsers import CachedParser
-from harness.language.trees import Tree, phrase
+from harness.language.trees import Production, Tree, phrase
 from harness.suites.linguistic import capabilities, grammar, modifiers
 from harness.suites.linguistic.capabilities import Rule, Variant
 from harness.suites.linguistic.expansion import LEAST_GAIN, Expander
@@ -236,7 +236,10 @@ def test_a_seed_that_cannot_grow_has_no_expansions() -> None:
 
 def test_every_gap_has_its_turn_before_one_has_two() -> None:
     tree = phrase("S", [*words_of("The cat is", "DT", "NN", "VBZ"), Tree("RB", (), 11, 15)])
-    counts = {("S", ("DT", "JJ", "NN", "VBZ", "RB")): 1, ("S", ("DT", "NN", "RB", "VBZ", "RB")): 1}
+    counts: dict[Production, int] = {
+        ("S", ("DT", "JJ", "NN", "VBZ", "RB")): 1,
+        ("S", ("DT", "NN", "RB", "VBZ", "RB")): 1,
+    }
     adjectives, adverbs = ("new", "old", "unlisted"), ("also", "truly")
     expander = Expander(
         Grammar(counts),
