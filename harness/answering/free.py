@@ -30,7 +30,7 @@ class FreeReader:
 
         Raises ``TaskError`` for a measure of the user's that fails or is not from 0 to 1.
         """
-        text, reason = spoken(reply)
+        text, reason = spoken(reply.text, reply.finish_reason)
         text = (text or "").strip()
         if not text:
             return Outcome(reason=reason or "unparsed")

@@ -55,7 +55,7 @@ class NumberReader:
 
     def __call__(self, reply: Reply) -> Outcome:
         """Return the score, or the reason there is none."""
-        text, reason = spoken(reply)
+        text, reason = spoken(reply.text, reply.finish_reason)
         if reply.score is not None and reason not in ("filtered", "refused", "failed"):
             inside = self.low <= reply.score <= self.high
             return Outcome(score=reply.score) if inside else Outcome(reason="unparsed")

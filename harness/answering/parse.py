@@ -85,6 +85,10 @@ _LETTER = re.compile(
 )
 
 
+SHORT = 200
+"""The most characters of a reply whose reading is remembered."""
+
+
 @dataclass(frozen=True, slots=True)
 class LabelReader:
     """Reads a task's label from a reply or, for a multi-label task, its possibly empty set of labels.
@@ -102,7 +106,13 @@ class LabelReader:
 
     def __call__(self, reply: Reply) -> Outcome:
         """Return the labels, or the reason there are none."""
-        text, reason = spoken(reply)
+        if len(reply.text) > SHORT:
+            return self.read(reply.text, reply.finish_reason)
+        return _remembered(self, reply.text, reply.finish_reason)
+
+    def read(self, said: str, finish_reason: str | None) -> Outcome:
+        """Return the labels of a reply with the text ``said``, or the reason there are none."""
+        text, reason = spoken(said, finish_reason)
         if text is None:
             return Outcome(reason=reason)
         cut = reason == "truncated"
@@ -182,18 +192,24 @@ class LabelReader:
         return marks if self.multi_label or len(marks) == 1 else None
 
 
-def spoken(reply: Reply) -> tuple[str | None, Unread | None]:
+@lru_cache(maxsize=4096)
+def _remembered(reader: LabelReader, said: str, finish_reason: str | None) -> Outcome:
+    """Return what ``reader`` reads, once for equal replies: a classifying model has few different ones."""
+    return reader.read(said, finish_reason)
+
+
+def spoken(said: str, finish_reason: str | None) -> tuple[str | None, Unread | None]:
     """Return the answer in a reply, or None with the reason there is none.
 
     The reason is "truncated" beside a text that was cut: what is not whole in it is no answer. A reply whose
     thoughts never end was cut, too, whatever its finish reason says.
     """
-    why = finish(reply.finish_reason)
+    why = finish(finish_reason)
     if why not in ("stop", "length"):
         reasons: dict[str, Unread] = {"filter": "filtered", "refusal": "refused", "failure": "failed"}
         return None, reasons.get(why, "unparsed")
     cut = why == "length"
-    text = turns.answer(reply.text)
+    text = turns.answer(said)
     if text is None:
         return None, "truncated"
     return text, "truncated" if cut else None

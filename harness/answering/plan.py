@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from harness.answering.render import Prompt
 from harness.core import Case, JsonObject, Request, Task
@@ -25,7 +26,7 @@ class Planner:
     answer_tokens: int | None = None
     extra: JsonObject = field(default_factory=dict)
 
-    @property
+    @cached_property
     def token_limit(self) -> int:
         """The most tokens of an answer: as configured or as the task says, or enough for the labels."""
         known = self.answer_tokens or self.task.answer_tokens
@@ -41,12 +42,13 @@ class Planner:
         return Request(
             model=self.model.identity,
             messages=self.prompt.messages(case.text, self.shots),
-            sampling=self._sampling(),
+            sampling=self._sampling,
             choices=self.task.labels if self.constrained else (),
             repeat=repeat,
             text=case.text,
         )
 
+    @cached_property
     def _sampling(self) -> JsonObject:
         """Return every sampling value explicitly, so that no server default applies."""
         return {

@@ -60,7 +60,7 @@ def encode(reply: Reply) -> str:
 
 def decode(text: str | bytes) -> Reply:
     """Return the reply of its JSON."""
-    data = json.loads(text)
+    data = json.loads(text if isinstance(text, str) else text.decode())
     if data["logprobs"] is not None:
         data["logprobs"] = tuple(
             [Token(t["text"], t["logprob"], tuple([(a, b) for a, b in t["top"]])) for t in data["logprobs"]]
