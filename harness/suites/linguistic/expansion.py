@@ -41,6 +41,7 @@ POS, SYNTAX, PLACE, SENTIMENT, RULE, UNLIKELY = "pos", "syntax", "place", "senti
 LABELS = ("amod", "advmod", "npadvmod", "punct")
 LEAST_GAIN = {ADJECTIVE: -4.5, ADVERB: -9.0}
 """Natural-log units: how much less likely an inserted word may make a sentence."""
+_WORD = re.compile(r"\w+")
 _NEGATED = re.compile(rf"n['’]t\b|\b(?:{'|'.join(sorted(NEGATIONS))})\b", re.IGNORECASE)
 
 
@@ -173,7 +174,7 @@ class Expander:
     def _said(self, seed: Seed, word: str) -> str | None:
         """Return what is wrong where the seed is as sure of what it says already ("it is definitely …")."""
         sure = self.modifiers.sure
-        return REPEATED if word in sure and not sure.isdisjoint(seed.text.lower().split()) else None
+        return REPEATED if word in sure and not sure.isdisjoint(_WORD.findall(seed.text.lower())) else None
 
     def _neutral(self, word: str, symbol: str) -> bool:
         return word in self.modifiers.neutral or self.lexicon.sentiment(word, symbol) == "neutral"
