@@ -6,6 +6,7 @@ Read from parts of speech and dependency labels alone, of spaCy or of Universal 
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from harness.core import Span
 from harness.language.parse import Parse
@@ -69,6 +70,9 @@ def verb(text: str, parse: Parse) -> Span | None:
     tokens = [text[start:end].lower() for start, end in places]
     subject = next((at for at, label in enumerate(labels) if label.startswith(SUBJECTS)), None)
     if parse.pos[0] not in OPENING + COMMON or not CONTRASTS.isdisjoint(tokens):
+        return None
+    doubled = any(one == other for one, other in pairwise(tokens))
+    if doubled or tokens.count("as") > 1:  # "as subtle as boldface"
         return None
     if not UNNAMED.isdisjoint(tokens) or (tokens[0] == "that" and parse.dep[0].startswith(SUBJECTS)):
         return None

@@ -39,8 +39,9 @@ from harness.suites.linguistic.sentiment import SentimentLexicon
 NEGATION, REPEATED, ARTICLE, WEAKENING = "negation", "repeated", "article", "weakening"
 POS, SYNTAX, PLACE, SENTIMENT, RULE, UNLIKELY = "pos", "syntax", "place", "sentiment", "rule", "unlikely"
 LABELS = ("amod", "advmod", "npadvmod", "punct")
-LEAST_GAIN = {ADJECTIVE: -6.0, ADVERB: -9.0}
+LEAST_GAIN = {ADJECTIVE: -4.5, ADVERB: -9.0}
 """Natural-log units: how much less likely an inserted word may make a sentence."""
+_WORD = re.compile(r"\w+")
 _NEGATED = re.compile(rf"n['’]t\b|\b(?:{'|'.join(sorted(NEGATIONS))})\b", re.IGNORECASE)
 
 
@@ -164,11 +165,16 @@ class Expander:
             return NEGATION
         if word in self.modifiers.weakening:
             return WEAKENING
-        if fault := _beside_neighbours(expansion):
+        if fault := _beside_neighbours(expansion) or self._said(seed, word):
             return fault
         if not self._neutral(word, masked.symbol):
             return SENTIMENT
         return None if masked.place.fits(word, masked.symbol, self.modifiers) else PLACE
+
+    def _said(self, seed: Seed, word: str) -> str | None:
+        """Return what is wrong where the seed is as sure of what it says already ("it is definitely …")."""
+        sure = self.modifiers.sure
+        return REPEATED if word in sure and not sure.isdisjoint(_WORD.findall(seed.text.lower())) else None
 
     def _neutral(self, word: str, symbol: str) -> bool:
         return word in self.modifiers.neutral or self.lexicon.sentiment(word, symbol) == "neutral"

@@ -104,7 +104,7 @@ def _opened(seed: Seed, parse: Parse, grammar: Grammar) -> Iterator[Masked]:
     if not seed.spans or seed.spans[0][0] != 0:
         return
     text = clauses.within(seed.text, named=parse.pos[0] in NAMES)
-    statement = clauses.verb(seed.text, parse) is not None
+    statement = parse.pos[0] in clauses.OPENING and clauses.verb(seed.text, parse) is not None
     headed = not statement and parse.pos[0] == "DT" and _root(parse) in NOUNS
     if statement and (seen := grammar.counts.get(OPENED, 0)):
         yield Masked("", f", {text}", 0, BEFORE_STATEMENT, ADVERB, "S -> [ADVP ,] NP VP .", seen)

@@ -39,6 +39,11 @@ class Modifiers:
         return self.adjectives | self.degrees | self.utmost | self.openers | self.heads | self.adverbs
 
     @property
+    def sure(self) -> frozenset[str]:
+        """The words by which a speaker is sure of a whole sentence, or of most of it."""
+        return self.openers | self.heads | self.adverbs
+
+    @property
     def digest(self) -> str:
         """SHA-256 of the words."""
         return sha256(

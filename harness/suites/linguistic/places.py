@@ -65,13 +65,13 @@ class Place:
 
     def _grades(self, word: str, modifiers: Modifiers) -> bool:
         adjective = self.after[0]
-        if adjective in modifiers.ungradable:
+        if adjective in modifiers.ungradable or (self.before[0], word) == ("the", "very"):  # "that same"
             return False
         return word in (modifiers.utmost if adjective in modifiers.absolute else modifiers.degrees)
 
     @property
     def _graded(self) -> bool:
-        return self.gradable and self.after[1] == ADJECTIVE
+        return self.gradable and self.after[1] == ADJECTIVE and self.after[0].isalpha()
 
     @property
     def _verbal(self) -> bool:
@@ -80,7 +80,9 @@ class Place:
     @property
     def _copular(self) -> bool:
         said = ("DT", "PRP$", "VBG", "VBN", *ADJECTIVES)
-        return self.before[0] in FORMS_OF_BE and (self.after[1] in said or self.after[0] in ("as", "so"))
+        says = self.after[1] in said and self.after[0] != "been"
+        is_ = self.before[0] in FORMS_OF_BE and self.before[1] in VERBS
+        return is_ and (says or self.after[0] in ("as", "so"))
 
 
 BEFORE_STATEMENT = Place(("", ""), (",", ","))

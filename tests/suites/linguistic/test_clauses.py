@@ -43,6 +43,8 @@ def test_statements(text: str, parser: CachedParser) -> None:
         "My thoughts were elsewhere.",  # whose?
         "It wants to tweak them with a taste of humor.",
         "One-sided documentary offers explanations.",
+        "The the film is lovely.",
+        "It is as subtle as boldface.",
         "That's its first sign of trouble.",
         "The insight of Mr. MÃ¼nch is genuine.",  # UTF-8 read as Latin-1
         "Films are made of moments.",  # the capital of a common noun may be a title's

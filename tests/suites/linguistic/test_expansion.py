@@ -158,6 +158,21 @@ def test_the_judge_refuses_what_is_unlikely() -> None:
     assert sorted(judge.asked) == ["new", "old"]
 
 
+def test_who_is_sure_is_so_once() -> None:
+    text = "The cat sees it definitely."
+    expander = Expander(
+        Grammar({("S", ("DT", "NN", "RB", "VBZ")): 1}),
+        FixedTrees({text: phrase("S", [*words_of("The cat", "DT", "NN"), Tree("VBZ", (), 8, 12)])}),
+        FixedSuggester(["really"]),
+        FixedParser(TAGS | {"definitely": "NN", "really": "RB", "sees": "VBZ"}),
+        LEXICON,
+        WORDS,
+    )
+    (expansions,) = expander.expand([seed(text, LC9)], "0")
+    assert [e.reason for e in expansions] == ["repeated"] * len(expansions)
+    assert expansions
+
+
 def test_no_more_is_judged_than_is_wanted() -> None:
     judge = FixedJudge({"new": 0.0, "old": 0.0})
     assert list(expand(["new", "old", "never"], judge=judge, most=1).values()).count(None) == 1
@@ -240,7 +255,7 @@ def test_every_gap_has_its_turn_before_one_has_two() -> None:
         ("S", ("DT", "JJ", "NN", "VBZ", "RB")): 1,
         ("S", ("DT", "NN", "RB", "VBZ", "RB")): 1,
     }
-    adjectives, adverbs = ("new", "old", "unlisted"), ("also", "truly")
+    adjectives, adverbs = ("new", "old", "unlisted"), ("really", "surely")
     expander = Expander(
         Grammar(counts),
         FixedTrees({"The cat sees it.": tree}),

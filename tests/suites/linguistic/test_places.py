@@ -48,11 +48,14 @@ def test_places(text: str, word: str, symbol: str, parser: CachedParser) -> None
         ("The film _ has found its feet.", "really", "RB"),  # before an auxiliary
         ("The film is very _ flat.", "really", "RB"),  # behind another adverb
         ("The film _ finds its feet.", "utterly", "RB"),  # a degree before a verb
-        ("The movie _ isn't a mess.", "also", "RB"),  # before a form of be
+        ("The movie _ isn't a mess.", "certainly", "RB"),  # before a form of be
         ("The film is _ awful.", "very", "RB"),  # an adjective of the utmost
         ("The film is _ flat.", "utterly", "RB"),  # one that has degrees
         ("He saw the _ Iranian film.", "very", "RB"),  # one that has none
         ("It is the _ first film.", "very", "RB"),
+        ("He read the _ prophetic book.", "very", "RB"),  # "that same"
+        ("The picture's _ dull byways are long.", "clearly", "RB"),  # an owner's 's
+        ("It is a _ 21st century play.", "really", "RB"),
         ("It is a _ low-rent film.", "very", "RB"),
         ("The film was not _ vile enough.", "very", "RB"),
         ("It is most amusing and _ funny.", "very", "RB"),  # graded before
