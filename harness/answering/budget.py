@@ -5,6 +5,7 @@ Stops before a limit would be exceeded; requests in flight count at their worst-
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from harness.core import Reply, Request
@@ -27,6 +28,12 @@ class Prices:
     def paid(self, reply: Reply) -> float:
         """Return the cost in USD of a reply that tells its tokens."""
         return self.of(reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens)
+
+
+def total(costs: Iterable[float | None]) -> float | None:
+    """Return the sum of the costs that are known; None if none is."""
+    known = [cost for cost in costs if cost is not None]
+    return sum(known) if known else None
 
 
 @dataclass

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from harness import files, run_log
 from harness.answering import salvage
+from harness.answering.budget import total
 from harness.answering.cache import ResponseCache
 from harness.answering.runner import Counts, Runner
 from harness.audit import asking, generation, preference
@@ -224,9 +225,7 @@ async def _flow(audit: Audit, folder: RunFolder, progress: RunState, judge: Audi
 
 def _cost(*asked: tuple[Audit | None, Counts]) -> float | None:
     """Return what the model and its judge cost, in USD; None if neither price is known."""
-    costs = [figures.cost(counts, audit.prices) for audit, counts in asked if audit is not None]
-    known = [cost for cost in costs if cost is not None]
-    return sum(known) if known else None
+    return total(figures.cost(counts, audit.prices) for audit, counts in asked if audit is not None)
 
 
 async def _stop(runner: Runner, judge: Judge | None) -> None:

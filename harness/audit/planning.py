@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
+from harness.answering.budget import total
 from harness.answering.cache import ResponseCache
 from harness.audit import asking, preference, wordings
 from harness.audit.assembly import Audit, assemble
@@ -150,8 +151,8 @@ async def plan_all(config: RunConfig) -> Plan:
         prompt_tokens=first.prompt_tokens + sum(one.prompt_tokens for one in others),
         completion_tokens=first.completion_tokens + sum(one.completion_tokens for one in others),
         judged=first.judged + sum(one.judged for one in others),
-        cost_usd=_together([one.cost_usd for one in plans.values()]),
-        judge_cost_usd=_together([one.judge_cost_usd for one in plans.values()]),
+        cost_usd=total(one.cost_usd for one in plans.values()),
+        judge_cost_usd=total(one.judge_cost_usd for one in plans.values()),
         wordings={name: one.to_send for name, one in plans.items()},
     )
 
@@ -190,12 +191,6 @@ async def plan(config: RunConfig) -> Plan:
         most=config.budget.adaptive,
         until_known=_until_known(config, list(tally.mutants.values())),
     )
-
-
-def _together(costs: Sequence[float | None]) -> float | None:
-    """Return the sum of the costs that are known; None if none is."""
-    known = [cost for cost in costs if cost is not None]
-    return sum(known) if known else None
 
 
 async def _judge_cost(audit: Audit, requests: int) -> float | None:

@@ -32,6 +32,12 @@ def row(*attributes: str, **values: object) -> ResultRow:
     )
 
 
+def adaptive_of(**estimates: object) -> dict[str, object]:
+    """What is told of a budget that chose the cases, with these estimates."""
+    basic = {"method": "m", "originals": 3, "of_originals": 9, "drawn": 5, "rates": []}
+    return {"budget": 9, "asked": 9, "rounds": 2, "estimates": {**basic, **estimates}}
+
+
 def summary_of(*rows: ResultRow, **values: object) -> Summary:
     """A complete run of suite hinter with these rows."""
     return Summary.model_validate(

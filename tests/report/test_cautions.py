@@ -12,7 +12,7 @@ from harness.core import Case, Outcome
 from harness.models.llama import has_chat_template
 from harness.report import cautions, gate, wording
 from harness.report.summary import Summary
-from tests.report.builders import ZERO_ANSWERS, row, summary_of
+from tests.report.builders import ZERO_ANSWERS, adaptive_of, row, summary_of
 
 
 def codes(of: Summary) -> dict[str, str]:
@@ -166,15 +166,7 @@ def test_what_has_no_controls_to_compare_with_is_named_unless_their_excess_is_es
     rows[0] = rows[0].model_copy(update={"control_rate": 0.1})
     over = {"attributes": ["gender"], "tests": 9, "controls": 3, "originals": 3, "rate": 0.2}
     over |= {"control_rate": 0.1, "excess": 0.1, "ci95": (0.0, 0.2), "together": (0.0, 0.3)}
-    estimates = {
-        "method": "m",
-        "originals": 3,
-        "of_originals": 9,
-        "drawn": 5,
-        "rates": [],
-        "excesses": [over],
-    }
-    adaptive = {"budget": 9, "asked": 9, "rounds": 2, "estimates": estimates}
+    adaptive = adaptive_of(excesses=[over])
     for summary, names in (
         (summary_of(*rows), "gender, body"),
         (summary_of(*rows, adaptive=adaptive), "body"),

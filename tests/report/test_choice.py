@@ -8,7 +8,7 @@ import pytest
 
 from harness.report import choice, markdown, terminal
 from harness.report.summary import Summary
-from tests.report.builders import row, summary_of
+from tests.report.builders import adaptive_of, row, summary_of
 
 EFFECT = {
     "attribute": "race",
@@ -85,16 +85,7 @@ def test_nothing_is_said_of_a_run_that_asked_everything() -> None:
 def test_the_terminal_shows_estimated_effects_as_estimates(
     capsys: pytest.CaptureFixture[str], tmp_path: Any
 ) -> None:
-    estimates = {
-        "method": "m",
-        "originals": 3,
-        "of_originals": 9,
-        "drawn": 5,
-        "rates": [],
-        "effects": [EFFECT],
-    }
-    adaptive = {"budget": 9, "asked": 9, "rounds": 2, "estimates": estimates}
-    terminal.show(summary_of(row(tests=200), adaptive=adaptive), tmp_path)
+    terminal.show(summary_of(row(tests=200), adaptive=adaptive_of(effects=[EFFECT])), tmp_path)
     shown = capsys.readouterr().out
     assert "Contrasts of two groups, estimated: Positive" in shown
     assert "-20.0 (-30.0 to -10.0)" in shown
@@ -135,8 +126,7 @@ def over(low: float) -> dict[str, object]:
 def test_estimated_excesses_say_what_they_show(
     low: float, says: str, capsys: pytest.CaptureFixture[str], tmp_path: Any
 ) -> None:
-    estimates = {"method": "m", "originals": 3, "of_originals": 9, "drawn": 5, "rates": []}
-    adaptive = {"budget": 9, "asked": 9, "rounds": 2, "estimates": {**estimates, "excesses": [over(low)]}}
+    adaptive = adaptive_of(excesses=[over(low)])
     summary = summary_of(row(tests=200, biased=50, benign=150, originals=30), adaptive=adaptive)
     (section,) = choice.sections(summary)
     assert section.text.startswith(says)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from harness.report import gate
 from harness.report.summary import ResultRow, Summary
-from tests.report.builders import ZERO_ANSWERS, row, summary_of
+from tests.report.builders import ZERO_ANSWERS, adaptive_of, row, summary_of
 
 
 def row_of(biased: int, benign: int, undetermined: int) -> ResultRow:
@@ -168,9 +168,7 @@ def effect(low: float, high: float, texts: int = 30) -> dict[str, object]:
 
 def chosen(excesses: Sequence[object], effects: Sequence[object]) -> Summary:
     """A run in which a budget chose the mutants of gender and body."""
-    estimates = {"method": "m", "originals": 3, "of_originals": 9, "drawn": 5, "rates": []}
-    adaptive = {"budget": 9, "asked": 9, "rounds": 2}
-    adaptive["estimates"] = {**estimates, "excesses": excesses, "effects": effects}  # type: ignore[assignment]
+    adaptive = adaptive_of(excesses=excesses, effects=effects)
     rows = [row(name, tests=9, biased=1, benign=8, originals=9) for name in ("gender", "body")]
     return summary_of(*rows, adaptive=adaptive)
 

@@ -99,7 +99,7 @@ class Expansion:
     def inserted(self) -> tuple[int, ...]:
         """The offsets of the word and of the comma that sets it off, if there is one."""
         end = self.at + len(self.word)
-        return (self.at, end) if self.text[end : end + 1] == "," and self.masked.gap == 0 else (self.at,)
+        return (self.at, end) if self.masked.opens and self.text[end : end + 1] == "," else (self.at,)
 
 
 @dataclass(frozen=True)
@@ -197,7 +197,7 @@ class Expander:
     def _likely(judge: Judge, expansion: Expansion) -> bool:
         """Return whether the judge finds the word fit; the few that may open a text fit any."""
         masked = expansion.masked
-        if not masked.before:
+        if masked.opens:
             return True
         return judge.gain(masked.before, expansion.word, masked.after) >= LEAST_GAIN[masked.symbol]
 

@@ -50,9 +50,14 @@ class Masked:
     production: str
     seen: int = 1
 
+    @property
+    def opens(self) -> bool:
+        """Whether the gap is at the beginning of the text."""
+        return not self.before
+
     def filled(self, word: str) -> str:
         """Return the text with ``word`` in the gap, at the offset ``len(self.before)``."""
-        return self.before + (word if self.before else word[:1].upper() + word[1:]) + self.after
+        return self.before + (word[:1].upper() + word[1:] if self.opens else word) + self.after
 
     def __str__(self) -> str:
         return f"{self.before}{{MASK}}{self.after}"

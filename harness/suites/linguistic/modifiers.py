@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from hashlib import sha256
 
 from harness.core import canonical
@@ -12,7 +13,7 @@ from harness.files import DATA, read_toml
 BUNDLED = DATA / "modifiers.toml"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Modifiers:
     """Words that may be inserted, by where they stand; ``weakening`` may not be.
 
@@ -33,12 +34,12 @@ class Modifiers:
     negatable: frozenset[str]
     weakening: frozenset[str]
 
-    @property
+    @cached_property
     def neutral(self) -> frozenset[str]:
         """The words that leave the sentiment of most sentences as it is."""
         return self.adjectives | self.degrees | self.utmost | self.openers | self.heads | self.adverbs
 
-    @property
+    @cached_property
     def sure(self) -> frozenset[str]:
         """The words by which a speaker is sure of a whole sentence, or of most of it."""
         return self.openers | self.heads | self.adverbs

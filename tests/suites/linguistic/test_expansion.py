@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 
 from harness.language import constituency
-from harness.language.parsers import CachedParser
+from harness.language.parsers import CachedParser, Parser
 from harness.language.trees import Production, Tree, phrase
 from harness.suites.linguistic import capabilities, grammar, modifiers
 from harness.suites.linguistic.capabilities import Rule, Variant
@@ -63,6 +65,18 @@ class FixedJudge:
         return self.gains[word]
 
 
+def expander(
+    words: Sequence[str],
+    tree: Tree = TREE,
+    text: str = SENTENCE,
+    reference: Grammar = REFERENCE,
+    parser: Parser | None = None,
+    **given: Any,
+) -> Expander:
+    trees, parsed = FixedTrees({text: tree}), parser or FixedParser(TAGS)
+    return Expander(reference, trees, FixedSuggester(words), parsed, LEXICON, WORDS, **given)
+
+
 def expand(
     words: list[str],
     variant: Variant = LC9,
@@ -70,17 +84,8 @@ def expand(
     judge: FixedJudge | None = None,
     most: int | None = None,
 ) -> dict[str, str | None]:
-    expander = Expander(
-        REFERENCE,
-        FixedTrees({SENTENCE: TREE}),
-        FixedSuggester(words),
-        FixedParser(TAGS | (tags or {})),
-        LEXICON,
-        WORDS,
-        judge=judge,
-        most=most,
-    )
-    (expansions,) = expander.expand([seed(SENTENCE, variant)], "0")
+    made = expander(words, parser=FixedParser(TAGS | (tags or {})), judge=judge, most=most)
+    (expansions,) = made.expand([seed(SENTENCE, variant)], "0")
     return {e.word: e.reason for e in expansions}
 
 
@@ -136,15 +141,7 @@ def test_the_rest_of_the_sentence_must_be_read_as_before() -> None:
             self.tags = {**self.tags, "cat": "VB" if "new" in sentence else "NN"}
             return super()._parse(sentence)
 
-    expander = Expander(
-        REFERENCE,
-        FixedTrees({SENTENCE: TREE}),
-        FixedSuggester(["new", "old"]),
-        Changing(TAGS),
-        LEXICON,
-        WORDS,
-    )
-    (expansions,) = expander.expand([seed(SENTENCE, LC9)], "0")
+    (expansions,) = expander(["new", "old"], parser=Changing(TAGS)).expand([seed(SENTENCE, LC9)], "0")
     assert {e.word: e.reason for e in expansions} == {"new": "syntax", "old": None}
 
 
@@ -160,15 +157,10 @@ def test_the_judge_refuses_what_is_unlikely() -> None:
 
 def test_who_is_sure_is_so_once() -> None:
     text = "The cat sees it definitely."
-    expander = Expander(
-        Grammar({("S", ("DT", "NN", "RB", "VBZ")): 1}),
-        FixedTrees({text: phrase("S", [*words_of("The cat", "DT", "NN"), Tree("VBZ", (), 8, 12)])}),
-        FixedSuggester(["really"]),
-        FixedParser(TAGS | {"definitely": "NN", "really": "RB", "sees": "VBZ"}),
-        LEXICON,
-        WORDS,
-    )
-    (expansions,) = expander.expand([seed(text, LC9)], "0")
+    tree = phrase("S", [*words_of("The cat", "DT", "NN"), Tree("VBZ", (), 8, 12)])
+    parser = FixedParser(TAGS | {"definitely": "NN", "really": "RB", "sees": "VBZ"})
+    reference = Grammar({("S", ("DT", "NN", "RB", "VBZ")): 1})
+    (expansions,) = expander(["really"], tree, text, reference, parser).expand([seed(text, LC9)], "0")
     assert [e.reason for e in expansions] == ["repeated"] * len(expansions)
     assert expansions
 
@@ -184,39 +176,22 @@ def test_behind_a_negation_only_some_adverbs_stand(
     word: str, reason: str | None, parser: CachedParser
 ) -> None:
     text = "It isn't painful."
-    expander = Expander(
-        Grammar({("ADJP", ("RB", "JJ")): 1, ("VP", ("VBZ", "RB", "RB", "ADJP")): 1}),
-        FixedTrees({text: phrase("ADJP", [Tree("JJ", (), 9, 16)])}),
-        FixedSuggester([word]),
-        parser,
-        LEXICON,
-        WORDS,
-    )
-    (expansions,) = expander.expand([seed(text, LC9)], "0")
+    reference = Grammar({("ADJP", ("RB", "JJ")): 1, ("VP", ("VBZ", "RB", "RB", "ADJP")): 1})
+    tree = phrase("ADJP", [Tree("JJ", (), 9, 16)])
+    (expansions,) = expander([word], tree, text, reference, parser).expand([seed(text, LC9)], "0")
     assert [(e.text, e.reason) for e in expansions] == [(f"It isn't {word} painful.", reason)]
 
 
 def test_a_word_that_no_check_needs_a_parse_for_is_not_parsed() -> None:
     parser = FixedParser(TAGS)
-    expander = Expander(
-        REFERENCE, FixedTrees({SENTENCE: TREE}), FixedSuggester(["not", "the"]), parser, LEXICON, WORDS
-    )
-    expander.expand([seed(SENTENCE, LC9)], "0")
+    expander(["not", "the"], parser=parser).expand([seed(SENTENCE, LC9)], "0")
     assert parser.parsed == 2  # the seed alone, for its places and for its syntax
 
 
 def test_an_article_must_agree() -> None:
     text = "A cat"
     tree = phrase("NP", words_of(text, "DT", "NN"))
-    expander = Expander(
-        REFERENCE,
-        FixedTrees({text: tree}),
-        FixedSuggester(["new", "old"]),
-        FixedParser(TAGS),
-        LEXICON,
-        WORDS,
-    )
-    (expansions,) = expander.expand([seed(text, LC9)], "0")
+    (expansions,) = expander(["new", "old"], tree, text).expand([seed(text, LC9)], "0")
     assert {e.text: e.reason for e in expansions} == {"A new cat": None, "A old cat": "article"}
 
 
@@ -226,10 +201,10 @@ def test_at_most_so_many_masks_are_taken_the_same_ones_each_time(salt: str, pars
         suggester = FixedSuggester([])
         text = "The film is a story of a town in a country."
         (trees,) = constituency.load("flat").trees([text])
-        expander = Expander(
+        made = Expander(
             grammar.load(), FixedTrees({text: trees[0]}), suggester, parser, LEXICON, WORDS, masks=3
         )
-        expander.expand([seed(text, LC9)], salt)
+        made.expand([seed(text, LC9)], salt)
         return suggester.asked
 
     assert len(asked()) == 3
@@ -237,16 +212,9 @@ def test_at_most_so_many_masks_are_taken_the_same_ones_each_time(salt: str, pars
 
 
 def test_a_seed_that_cannot_grow_has_no_expansions() -> None:
-    expander = Expander(
-        Grammar({("X", ("Y",)): 1}),
-        FixedTrees({SENTENCE: TREE}),
-        FixedSuggester(["a"]),
-        FixedParser({}),
-        LEXICON,
-        WORDS,
-    )
-    assert expander.expand([seed(SENTENCE, LC9)], "0") == [[]]
-    assert expander.expand([], "0") == []
+    made = expander(["a"], reference=Grammar({("X", ("Y",)): 1}), parser=FixedParser({}))
+    assert made.expand([seed(SENTENCE, LC9)], "0") == [[]]
+    assert made.expand([], "0") == []
 
 
 def test_every_gap_has_its_turn_before_one_has_two() -> None:
@@ -256,16 +224,10 @@ def test_every_gap_has_its_turn_before_one_has_two() -> None:
         ("S", ("DT", "NN", "RB", "VBZ", "RB")): 1,
     }
     adjectives, adverbs = ("new", "old", "unlisted"), ("really", "surely")
-    expander = Expander(
-        Grammar(counts),
-        FixedTrees({"The cat sees it.": tree}),
-        FixedSuggester([*adjectives, *adverbs]),
-        FixedParser(TAGS | {"unlisted": "JJ", "sees": "VBZ"} | dict.fromkeys(adverbs, "RB")),
-        LEXICON,
-        WORDS,
-        judge=FixedJudge(dict.fromkeys([*adjectives, *adverbs], 0.0)),
-        most=4,
-    )
-    (expansions,) = expander.expand([seed("The cat sees it.", LC9)], "0")
+    words = [*adjectives, *adverbs]
+    parser = FixedParser(TAGS | {"unlisted": "JJ", "sees": "VBZ"} | dict.fromkeys(adverbs, "RB"))
+    judge, text = FixedJudge(dict.fromkeys(words, 0.0)), "The cat sees it."
+    made = expander(words, tree, text, Grammar(counts), parser, judge=judge, most=4)
+    (expansions,) = made.expand([seed(text, LC9)], "0")
     taken = [e.masked.symbol for e in expansions if e.reason is None]
     assert (taken.count("JJ"), taken.count("RB")) == (2, 2)
