@@ -15,7 +15,7 @@ from pathlib import Path
 from harness.core import canonical
 from harness.errors import ConfigError
 from harness.files import DATA, read_toml
-from harness.suites.linguistic.clauses import COPULA, FORMS, NEGATIONS
+from harness.suites.linguistic.clauses import CLAIM, COPULA, FORMS, NEGATIONS
 from harness.suites.linguistic.sentiment import SentimentLexicon, word_class
 from harness.suites.sentiment_oracle import SENTIMENTS, Sentiment
 
@@ -93,6 +93,11 @@ class Variant:
         if self.negate:
             return "negation"
         return "template" if self.template else "none"
+
+    @property
+    def denies(self) -> bool:
+        """Whether the seed denies what the sentence found says."""
+        return self.negate or any(rule.form == CLAIM for rule in self.search.values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,10 @@ from itertools import pairwise
 
 from harness.core import Span
 from harness.language.parse import Parse
+from harness.suites.linguistic.sentiment import NAMES
 
-PLAIN, STATEMENT, CLAIM, COPULA = "plain", "statement", "claim", "copula"
-FORMS = (PLAIN, STATEMENT, CLAIM, COPULA)
+PLAIN, STATEMENT, NAMELESS, CLAIM, COPULA = "plain", "statement", "nameless", "claim", "copula"
+FORMS = (PLAIN, STATEMENT, NAMELESS, CLAIM, COPULA)
 NEGATIONS = frozenset(
     [
         *("not", "no", "never", "none", "nothing", "nobody", "nowhere", "neither", "nor", "cannot"),
@@ -20,18 +21,21 @@ NEGATIONS = frozenset(
     ]
 )
 FINITE = ("VBZ", "VBP", "VBD", "MD")
-OPENING = ("DT", "PDT", "PRP", "PRP$", "NNP", "NNPS", "CD", "EX")
+OPENING = ("DT", "PDT", "PRP", "PRP$", "NNP", "NNPS", "CD")
 COMMON = ("NN", "NNS", "JJ", "JJR", "JJS")
+OWNERS = ("PRP$", "POS")
 SUBJECTS = ("nsubj", "csubj", "expl")
+RELATIVE = ("WDT", "WP")
 CARRIERS = ("root", "aux", "auxpass", "cop", "aux:pass")
 COPULAS = ("root", "auxpass", "cop", "aux:pass")
 FORMS_OF_BE = {"is": "is", "are": "are", "was": "was", "were": "were", "'s": "is", "’s": "is", "'re": "are",
                "’re": "are"}  # fmt: skip
 CONTRASTS = frozenset(
-    ["but", "though", "although", "however", "yet", "while", "whereas", "except", "unless", "than"]
+    ["also", "but", "though", "although", "however", "yet", "while", "whereas", "except", "unless", "than"]
 )
+POINTING = frozenset(["that", "these", "those"])
 LEAST = 4
-DEGREES = frozenset(["enough", "so", "too"])
+DEGREES = frozenset(["enough", "quite", "so", "too"])
 UNNAMED = frozenset(
     [*("i", "me", "my", "mine", "myself"), *("they", "them", "their", "theirs", "themselves")]
 )
@@ -40,7 +44,7 @@ KEEPS_CAPITAL = re.compile(r"(?:I|[^\W\d_]*[^\W\d_a-z][^\W\d_]*[^\W\d_a-z][^\W\d
 """The first word of a sentence that has its capitals within one, too: *I* and acronyms."""
 # "MÃ¼nch": UTF-8 read as Latin-1.
 _PLAIN = re.compile(
-    r"(?!.*[ÂÃ])(?:[\w'’&%$,]|(?<=\w)-(?=\w)|(?<=\b[A-Z])\.|(?<=Mr)\.|(?<=Ms)\.|(?<=Mrs)\.|\s)+[.!]?"
+    r"(?!.*[ÂÃ])(?:[\w&%$,]|(?<=\w)['’]|(?<=\w)-(?=\w)|(?<=\b[A-Z])\.|(?<=Mr)\.|(?<=Ms)\.|(?<=Mrs)\.|\s)+[.!]?"
 )
 
 
@@ -52,9 +56,23 @@ def has_form(form: str, text: str, parse: Parse) -> bool:
         return fits and parse.pos[0] in OPENING + COMMON
     if form == COPULA:
         return _one_copula(text, parse)
-    # Of a common word, the capital may be that of a title, and it would have to go after "that".
-    opens = parse.pos[:1] != () and parse.pos[0] in OPENING and "-" not in text.split()[0]
-    return opens and verb(text, parse) is not None
+    if not _may_follow(text, parse) or verb(text, parse) is None:
+        return False
+    if form == NAMELESS:
+        return not {*NAMES} & {*parse.pos}
+    return form == STATEMENT or _one_claim(text, parse)
+
+
+def _may_follow(text: str, parse: Parse) -> bool:
+    """Return whether the capital of a sentence can go, and what *he* or *she* stands for is not left open.
+
+    The capital of a common word, or of an article before a name ("The Sweetest Thing"), may be that of a
+    title.
+    """
+    first, *_ = text.split() or [""]
+    titled = parse.pos[:2] in (("DT", "NNP"), ("DT", "NNPS"))
+    opens = parse.pos[:1] != () and parse.pos[0] in OPENING and "-" not in first
+    return opens and not titled and first.lower() not in ("he", "she")
 
 
 def verb(text: str, parse: Parse) -> Span | None:
@@ -71,6 +89,8 @@ def verb(text: str, parse: Parse) -> Span | None:
     subject = next((at for at, label in enumerate(labels) if label.startswith(SUBJECTS)), None)
     if parse.pos[0] not in OPENING + COMMON or not CONTRASTS.isdisjoint(tokens):
         return None
+    if any(at and tag in ("DT", "RB") and tokens[at] in POINTING for at, tag in enumerate(parse.pos)):
+        return None  # "delivers on that promise": which?
     doubled = any(one == other for one, other in pairwise(tokens))
     if doubled or tokens.count("as") > 1:  # "as subtle as boldface"
         return None
@@ -84,7 +104,25 @@ def verb(text: str, parse: Parse) -> Span | None:
     )
     if found is None or found > labels.index("root") or "," in tokens[:found]:
         return None
+    tag, *behind = parse.pos[found:]
+    participle = tokens[found].endswith("ed") and (tokens[0] in ("a", "an") or behind[:1] in (["IN"], ["TO"]))
+    if parse.pos[found - 1] in RELATIVE or (tag == "VBD" and participle):
+        return None  # "A film that appears …", "A film determined to …", "Beckett applied to …"
+    if tag == "MD" and "VB" not in behind:
+        return None
     return places[found]
+
+
+def _one_claim(text: str, parse: Parse) -> bool:
+    """Return whether the statement is of one clause, but for relative ones, and is asserted by that.
+
+    What follows "it is hard to" or "it is the cast that" is not, and "not bad enough" presupposes what "not
+    bad" denies.
+    """
+    tokens = [text[start:end].lower() for start, end in spans(text, parse)]
+    finite = sum(tag in FINITE and before not in RELATIVE for before, tag in pairwise(("", *parse.pos)))
+    cleft = tokens[0] == "it" and ("TO" in parse.pos[:5] or not {*RELATIVE}.isdisjoint(parse.pos))
+    return finite == 1 and not cleft and DEGREES.isdisjoint(tokens)
 
 
 def _one_copula(text: str, parse: Parse) -> bool:
@@ -102,7 +140,7 @@ def _one_copula(text: str, parse: Parse) -> bool:
         return False
     (at,) = finite
     after = parse.pos[at + 1 : at + 2]
-    if not DEGREES.isdisjoint(tokens):  # "not bad enough" presupposes what "not bad" denies
+    if not DEGREES.isdisjoint(tokens):
         return False
     clitic = tokens[at] not in ("is", "are", "was", "were")
     return (

@@ -10,7 +10,7 @@ The paper checks no more, and many of its expansions are no English. Here
 - only adjectives and adverbs are inserted, in their usual places (``places``), within a sentence that was
   found, not into a template's words;
 - the rest of the sentence must have the parts of speech and the dependencies that it has without the word;
-- no negating word is inserted, nor an adverb behind a negation, nor a word that weakens what is said;
+- no negating word is inserted, nor a word that weakens what is said or limits what is denied;
 - no word is inserted next to itself, and "a" or "an" must agree with the word that follows;
 - a language model judges: the words must not cost more than ``LEAST_GAIN``.
 """
@@ -240,12 +240,17 @@ def _distinct(seed: str, suggested: Sequence[tuple[Masked, list[str]]]) -> Itera
 
 
 def _limits(seed: Seed, expansion: Expansion, negatable: Collection[str]) -> bool:
-    """Return whether an adverb would stand behind a negation, which it would limit."""
-    return (
-        expansion.masked.symbol == ADVERB
-        and expansion.word not in negatable
-        and _NEGATED.search(seed.text, 0, expansion.masked.gap) is not None
-    )
+    """Return whether an adverb would limit what the seed denies.
+
+    "It isn't really dull" is as good as "it isn't dull"; "it isn't a really dull film" may be a dull one.
+    """
+    masked = expansion.masked
+    if masked.symbol != ADVERB or masked.opens:
+        return False
+    if not seed.variant.denies and _NEGATED.search(seed.text, 0, masked.gap) is None:
+        return False
+    inside = [m for start, _ in seed.spans for m in _NEGATED.finditer(seed.text, start, masked.gap)]
+    return expansion.word not in negatable or any(masked.before[m.end() :].strip() for m in inside)
 
 
 def _syntax(parse: Parse, inserted: Sequence[int]) -> tuple[tuple[str, str], ...]:

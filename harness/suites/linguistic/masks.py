@@ -2,26 +2,30 @@
 
 A *masked sentence* is a seed with a gap where a production of its constituency tree can become a reference
 production. Only adjectives and adverbs are masked, in their usual places (``places``), within the sentences
-that were found and not in a template's words.
+that were found and not in a template's words; an adverb may also open the text, a template's, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from math import log
 
 from harness.language.parse import Parse
-from harness.language.trees import Tree, phrase
+from harness.language.trees import Production, Tree, phrase
 from harness.suites.linguistic import clauses
 from harness.suites.linguistic.grammar import Grammar
 from harness.suites.linguistic.places import (
     ADJECTIVE,
     ADVERB,
+    BEFORE_OTHERS,
     BEFORE_PHRASE,
+    BEFORE_QUESTION,
+    BEFORE_SELF,
     BEFORE_STATEMENT,
     NOUNS,
+    Opening,
     Place,
     place,
 )
@@ -30,8 +34,15 @@ from harness.suites.linguistic.sentiment import NAMES
 
 SYMBOLS = (ADJECTIVE, ADVERB)
 """Parts of speech of words that may be left out, so that a sentence stays one with them."""
-OPENED = ("S", ("ADVP", ",", "NP", "VP", "."))
-HEADED = ("NP", ("RB", "NP"))
+_STATEMENT = ("S", ("ADVP", ",", "NP", "VP", "."))
+OPENED: Mapping[Opening, Production] = {
+    BEFORE_STATEMENT: _STATEMENT,
+    BEFORE_SELF: _STATEMENT,
+    BEFORE_OTHERS: _STATEMENT,
+    BEFORE_QUESTION: ("SQ", ("ADVP", ",", "MD", "NP", "VP", ".")),  # of auxiliaries, the grammar has this one
+    BEFORE_PHRASE: ("NP", ("RB", "NP")),
+}
+"""The reference production that a text becomes with an adverb at its beginning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +56,7 @@ class Masked:
     before: str
     after: str
     gap: int
-    place: Place
+    place: Place | Opening
     symbol: str
     production: str
     seen: int = 1
@@ -101,20 +112,41 @@ def _grown(seed: Seed, trees: Sequence[Tree], parse: Parse, grammar: Grammar) ->
 
 
 def _opened(seed: Seed, parse: Parse, grammar: Grammar) -> Iterator[Masked]:
-    """Yield the seed with a gap at its beginning, if a statement or a phrase with an article begins it.
+    """Yield the seed with a gap at its beginning, if it begins with what an adverb may open.
 
-    Before a statement, an adverb is set off by a comma ("Clearly, the film drags."); not so before a phrase
-    ("Clearly a dull film.").
+    An adverb is set off by a comma ("Clearly, the film drags."), but not before a phrase ("Clearly a dull
+    film.").
     """
-    if not seed.spans or seed.spans[0][0] != 0:
+    opening = _opening(seed, parse)
+    if opening is None:
         return
-    text = clauses.within(seed.text, named=parse.pos[0] in NAMES)
-    statement = parse.pos[0] in clauses.OPENING and clauses.verb(seed.text, parse) is not None
-    headed = not statement and parse.pos[0] == "DT" and _root(parse) in NOUNS
-    if statement and (seen := grammar.counts.get(OPENED, 0)):
-        yield Masked("", f", {text}", 0, BEFORE_STATEMENT, ADVERB, "S -> [ADVP ,] NP VP .", seen)
-    if headed and (seen := grammar.counts.get(HEADED, 0)):
-        yield Masked("", f" {text}", 0, BEFORE_PHRASE, ADVERB, "NP -> [RB] NP", seen)
+    left, symbols = OPENED[opening]
+    added = 1 + (symbols[1] == ",")
+    production = f"{left} -> [{' '.join(symbols[:added])}] {' '.join(symbols[added:])}"
+    if seen := grammar.counts.get(OPENED[opening], 0):
+        text = clauses.within(seed.text, named=parse.pos[0] in NAMES)
+        yield Masked("", f"{',' * (added - 1)} {text}", 0, opening, ADVERB, production, seen)
+
+
+def _opening(seed: Seed, parse: Parse) -> Opening | None:
+    """Return what an adverb may open: the sentence found, or the template before it."""
+    if not seed.spans:
+        return None
+    if start := seed.spans[0][0]:
+        return _before_template(seed.text[:start], parse)
+    if clauses.has_form(clauses.STATEMENT, seed.text, parse):
+        return BEFORE_STATEMENT
+    return BEFORE_PHRASE if parse.pos[0] == "DT" and _root(parse) in NOUNS else None
+
+
+def _before_template(words: str, parse: Parse) -> Opening | None:
+    """Return what the words of a template begin; None if a phrase and a comma precede their verb."""
+    verb = next((at for at, tag in enumerate(parse.pos) if tag in clauses.FINITE), 0)
+    if "," in parse.pos[:verb]:  # "Last time, I thought that"
+        return None
+    if not verb:  # "Do I think that"
+        return BEFORE_QUESTION
+    return BEFORE_SELF if words.split()[0] == "I" else BEFORE_OTHERS
 
 
 def _root(parse: Parse) -> str:

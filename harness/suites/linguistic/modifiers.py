@@ -17,32 +17,36 @@ BUNDLED = DATA / "modifiers.toml"
 class Modifiers:
     """Words that may be inserted, by where they stand; ``weakening`` may not be.
 
-    ``adjectives`` stand before a noun, ``degrees`` before an adjective, ``utmost`` before one that is
-    ``absolute``, neither before one that is ``ungradable``; ``adverbs`` before a verb or after a form of
-    *be*; ``openers`` before a statement and ``heads`` before a phrase that begin a text. ``negatable`` may
-    follow a negation.
+    ``degrees`` stand before an adjective that is ``gradable``, ``utmost`` before one that is ``absolute``,
+    ``verbal`` before a verb, ``copular`` after a form of *be*. At the beginning of a text, ``openers`` stand
+    before a statement, ``frank`` before what *I* thought, ``distant`` before what others think, ``asking``
+    before a question, and ``heads`` before a phrase. ``negatable`` may stand in what is denied.
     """
 
-    adjectives: frozenset[str]
     degrees: frozenset[str]
+    gradable: frozenset[str]
     utmost: frozenset[str]
     absolute: frozenset[str]
-    ungradable: frozenset[str]
+    verbal: frozenset[str]
+    copular: frozenset[str]
     openers: frozenset[str]
+    frank: frozenset[str]
+    distant: frozenset[str]
+    asking: frozenset[str]
     heads: frozenset[str]
-    adverbs: frozenset[str]
     negatable: frozenset[str]
     weakening: frozenset[str]
 
     @cached_property
     def neutral(self) -> frozenset[str]:
         """The words that leave the sentiment of most sentences as it is."""
-        return self.adjectives | self.degrees | self.utmost | self.openers | self.heads | self.adverbs
+        return self.degrees | self.utmost | self.sure
 
     @cached_property
     def sure(self) -> frozenset[str]:
         """The words by which a speaker is sure of a whole sentence, or of most of it."""
-        return self.openers | self.heads | self.adverbs
+        openers = self.openers | self.frank | self.distant | self.asking | self.heads
+        return openers | self.verbal | self.copular
 
     @property
     def digest(self) -> str:

@@ -1,8 +1,8 @@
 """Where a modifier may be put into a sentence: what most adjectives and adverbs stand between.
 
-An adjective stands before a common noun that has a determiner or an owner; *own* has an owner directly before
-it. An adverb that no other adverb precedes stands at the beginning of a text, before an adjective, before a
-verb but *be*, *have* and *do*, or between a form of *be* and what it says.
+An adjective stands before a common noun that has a determiner or an owner. An adverb that no other adverb
+precedes stands at the beginning of a text, before an adjective, before the verb of a main clause or of a
+statement after *that*, but *be*, *have* and *do*, or between a form of *be* and what it says.
 """
 
 from __future__ import annotations
@@ -10,13 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from harness.language.parse import Parse
-from harness.suites.linguistic.clauses import FORMS_OF_BE, NEGATIONS, spans
+from harness.suites.linguistic.clauses import FORMS_OF_BE, NEGATIONS, OWNERS, spans
 from harness.suites.linguistic.modifiers import Modifiers
 
 ADJECTIVE, ADVERB = "JJ", "RB"
 NOUNS = ("NN", "NNS")
 VERBS = ("VB", "VBD", "VBP", "VBZ")
-OWNERS = ("PRP$", "POS")
 ADJECTIVES = ("JJ", "JJR", "JJS")
 ADVERBS = ("RB", "RBR", "RBS")
 AUXILIARIES = frozenset(
@@ -27,7 +26,8 @@ AUXILIARIES = frozenset(
 )
 
 
-GRADING = frozenset(["as", "how", "least", "less", "more", "most", "so", "too"])
+MAIN = ("root", "ccomp")
+GRADING = frozenset(["as", "how", "least", "less", "more", "most", "so", "such", "too"])
 LEAD = 5
 """How many words before a gap may hold one that grades the adjective behind it ("so subtle and touching")."""
 
@@ -36,12 +36,14 @@ LEAD = 5
 class Place:
     """The words on both sides of a gap in lower case, with their tags.
 
-    ``gradable`` says whether what surrounds an adjective behind the gap leaves room for a degree.
+    ``gradable`` says whether what surrounds an adjective behind the gap leaves room for a degree, ``main``
+    whether a verb behind it is that of a main clause or of a statement after *that*.
     """
 
     before: tuple[str, str]
     after: tuple[str, str]
     gradable: bool = True
+    main: bool = True
 
     def takes(self, symbol: str) -> bool:
         """Return whether a word with the tag ``symbol`` may stand here."""
@@ -53,21 +55,20 @@ class Place:
     def fits(self, word: str, symbol: str, modifiers: Modifiers) -> bool:
         """Return whether ``word`` is one of those that may stand here."""
         word = word.lower()
-        if self in (BEFORE_STATEMENT, BEFORE_PHRASE):
-            return word in (modifiers.openers if self == BEFORE_STATEMENT else modifiers.heads)
         if word not in modifiers.neutral:
             return True
-        if symbol == ADJECTIVE:
-            return word in modifiers.adjectives and (word != "own" or self.before[1] in OWNERS)
-        return (self._graded and self._grades(word, modifiers)) or (
-            word in modifiers.adverbs and (self._verbal or self._copular)
+        return symbol == ADVERB and (
+            (self._graded and self._grades(word, modifiers))
+            or (self._verbal and word in modifiers.verbal)
+            or (self._copular and word in modifiers.copular)
         )
 
     def _grades(self, word: str, modifiers: Modifiers) -> bool:
-        adjective = self.after[0]
-        if adjective in modifiers.ungradable or (self.before[0], word) == ("the", "very"):  # "that same"
+        if (self.before[0], word) == ("the", "very"):  # "that same"
             return False
-        return word in (modifiers.utmost if adjective in modifiers.absolute else modifiers.degrees)
+        if self.after[0] in modifiers.absolute:
+            return word in modifiers.utmost
+        return word in modifiers.degrees and self.after[0] in modifiers.gradable
 
     @property
     def _graded(self) -> bool:
@@ -75,7 +76,7 @@ class Place:
 
     @property
     def _verbal(self) -> bool:
-        return self.after[1] in VERBS and self.after[0] not in AUXILIARIES
+        return self.main and self.after[1] in VERBS and self.after[0] not in AUXILIARIES
 
     @property
     def _copular(self) -> bool:
@@ -85,9 +86,20 @@ class Place:
         return is_ and (says or self.after[0] in ("as", "so"))
 
 
-BEFORE_STATEMENT = Place(("", ""), (",", ","))
-BEFORE_PHRASE = Place(("", ""), ("", "DT"))
-"""The beginning of a text."""
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """The beginning of a text, which takes the words of one field of ``Modifiers``."""
+
+    words: str
+
+    def fits(self, word: str, symbol: str, modifiers: Modifiers) -> bool:
+        """Return whether ``word`` is one of those that may stand here."""
+        return symbol == ADVERB and word.lower() in getattr(modifiers, self.words)
+
+
+BEFORE_STATEMENT, BEFORE_PHRASE = Opening("openers"), Opening("heads")
+BEFORE_SELF, BEFORE_OTHERS, BEFORE_QUESTION = Opening("frank"), Opening("distant"), Opening("asking")
+"""Before what *I* thought ("Frankly, I thought that …"), what others think, and what a speaker asks."""
 
 
 def place(text: str, parse: Parse, gap: int) -> Place | None:
@@ -104,4 +116,5 @@ def place(text: str, parse: Parse, gap: int) -> Place | None:
         (lower[right - 1], parse.pos[right - 1]),
         (lower[right], parse.pos[right]),
         gradable=not graded and words[right] == lower[right],
+        main=parse.dep[right].lower() in MAIN,
     )

@@ -8,7 +8,7 @@ and capabilities with the same rule have sentences of their own as far as there 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from heapq import heappush, heappushpop
@@ -21,6 +21,7 @@ from harness.suites.linguistic.capabilities import Capability, Rule, Variant, Wo
 from harness.suites.linguistic.sentiment import NAMES, SentimentLexicon
 
 BATCH = 256
+OF_PHRASES = ("CC", "CD", "HYPH", "JJ", "JJR", "JJS", "NN", "NNS", "RB", "VBG", "VBN")
 _TWO_WORDS = re.compile(r"\S+\s+(?=\w)")
 _VERB = re.compile(r"\w+|['’]\w+")
 _CLOSE = re.compile(r"[\s.!?…]+$")
@@ -139,9 +140,10 @@ class Search:
             return False
         if rule.form not in (clauses.CLAIM, clauses.COPULA):
             return True
-        # What is not denied, the subject, must say nothing of its own.
-        before = words(text[: _verb(rule, text, parse)], parse)
-        return all(self._lexicon.sentiment(word, tag) == "neutral" for word, tag in before)
+        # What is not denied, the subject and what is taken for granted, must say nothing of its own.
+        before = len(words(text[: _verb(rule, text, parse)], parse))
+        granted = [*tagged[:before], *_granted(tagged)]
+        return all(self._lexicon.sentiment(word, tag) == "neutral" for word, tag in granted)
 
     def _keep(self, document: Document, parse: Parse, rules: Sequence[Rule]) -> None:
         """Keep a sentence for the capabilities of ``rules``; among equals, one of them comes first.
@@ -256,6 +258,16 @@ def words(text: str, parse: Parse) -> Words:
             tagged.append((word, tag))
         last = offset + len(word)
     return tagged
+
+
+def _granted(tagged: Words) -> Iterator[tuple[str, str]]:
+    """Yield the words of what is taken for granted: "its fine acting", "this lovely film"."""
+    granted = False
+    for word, tag in tagged:
+        granted = granted and tag in OF_PHRASES
+        if granted:
+            yield word, tag
+        granted |= tag in clauses.OWNERS or word.lower() in ("this", "these")
 
 
 def _within(sentence: Sentence, first: bool, last: bool) -> str:

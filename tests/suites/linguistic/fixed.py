@@ -60,12 +60,15 @@ class FixedTrees:
         return [(self.by_text[text],) for text in texts]
 
 
-MODIFIERS = {"JJ": "amod", "RB": "advmod"}
+LABELS = {"JJ": "amod", "RB": "advmod", "VBZ": "ROOT"}
 
 
 @dataclass
 class FixedParser(Parser):
-    """Tags words by a table, white space between them; all else is a noun. Modifiers depend as such."""
+    """Tags words by a table, white space between them; all else is a noun.
+
+    Modifiers depend as such, verbs on nothing.
+    """
 
     tags: Mapping[str, str]
     name: str = "fixed"
@@ -91,4 +94,4 @@ class FixedParser(Parser):
             offsets.append(at)
             at += len(word)
         tags = tuple("." if word == "." else self.tags.get(word.lower(), "NN") for word in words)
-        return Parse(tuple(offsets), tags, tuple(MODIFIERS.get(tag, "") for tag in tags))
+        return Parse(tuple(offsets), tags, tuple(LABELS.get(tag, "") for tag in tags))

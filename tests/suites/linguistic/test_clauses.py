@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.language.parsers import CachedParser
-from harness.suites.linguistic.clauses import COPULA, PLAIN, STATEMENT, has_form, verb
+from harness.suites.linguistic.clauses import CLAIM, COPULA, NAMELESS, PLAIN, STATEMENT, has_form, verb
 
 
 def holds(form: str, text: str, parser: CachedParser) -> bool:
@@ -48,6 +48,16 @@ def test_statements(text: str, parser: CachedParser) -> None:
         "That's its first sign of trouble.",
         "The insight of Mr. MÃ¼nch is genuine.",  # UTF-8 read as Latin-1
         "Films are made of moments.",  # the capital of a common noun may be a title's
+        "The Sweetest Thing leaves a sour taste.",  # that of an article before a name, too
+        "He has improved upon the first.",  # who?
+        "A film that appears destined to become a landmark.",
+        "A film determined to uncover the truth about oil.",
+        "The filmmakers 'eye for detail is sharp.",
+        "The film delivers on that promise.",  # which?
+        "The film is that good.",
+        "It's also stupider.",  # than what?
+        "Beckett applied to the voting process.",  # who applied, or what was?
+        "The audience will limited to children.",
     ],
 )
 def test_what_cannot_follow_that(text: str, parser: CachedParser) -> None:
@@ -82,6 +92,27 @@ def test_one_copula_and_where_it_is(text: str, at: int, parser: CachedParser) ->
 )
 def test_what_one_not_does_not_negate_as_a_whole(text: str, parser: CachedParser) -> None:
     assert not holds(COPULA, text, parser)
+
+
+@pytest.mark.parametrize(
+    ("text", "true"),
+    [
+        ("This is a story told by people who love it.", True),
+        ("The film fails.", True),
+        ("The plot is a mess, and the jokes are dull.", False),  # "no" may deny either
+        ("The movie is a blast, as the songs escort you through it.", False),
+        ("It's hard to believe something so flabby.", False),  # it is flabby
+        ("It's the lovely cast that makes it good.", False),
+        ("The first film was vile enough.", False),
+    ],
+)
+def test_what_no_denies_as_a_whole(text: str, true: bool, parser: CachedParser) -> None:
+    assert holds(CLAIM, text, parser) is true
+
+
+def test_what_names_nobody(parser: CachedParser) -> None:
+    assert holds(NAMELESS, "The film is lovely.", parser)
+    assert not holds(NAMELESS, "Mr. Allen has made a comedy.", parser)
 
 
 def test_plain_is_words_and_commas_of_more_than_a_few_words(parser: CachedParser) -> None:

@@ -22,6 +22,7 @@ from tests.suites.linguistic.fixed import LEXICON, FixedParser, FixedSuggester, 
 WORDS = modifiers.load()
 LC1 = capabilities.load().by_name["LC1"].variants[0]
 LC9 = capabilities.load().by_name["LC9"].variants[0]
+LC10 = capabilities.load().by_name["LC10"].variants[0]
 SENTENCE = "The cat is here."
 TAGS = {
     "the": "DT",
@@ -120,7 +121,7 @@ def test_the_rule_holds_again_only_where_the_capability_says_so() -> None:
 
 def test_each_check_gives_its_reason() -> None:
     tags = {"good": "JJ", "tree": "NN"}
-    found = expand(["new", "good", "tree", "never", "supposed", "the", "own"], LC9, tags)
+    found = expand(["new", "good", "tree", "never", "supposed", "the", "clearly"], LC9, tags)
     assert found == {
         "new": None,
         "good": "sentiment",
@@ -128,7 +129,7 @@ def test_each_check_gives_its_reason() -> None:
         "never": "negation",
         "supposed": "weakening",
         "the": "repeated",
-        "own": "place",
+        "clearly": "place",
     }
 
 
@@ -158,9 +159,9 @@ def test_the_judge_refuses_what_is_unlikely() -> None:
 def test_who_is_sure_is_so_once() -> None:
     text = "The cat sees it definitely."
     tree = phrase("S", [*words_of("The cat", "DT", "NN"), Tree("VBZ", (), 8, 12)])
-    parser = FixedParser(TAGS | {"definitely": "NN", "really": "RB", "sees": "VBZ"})
+    parser = FixedParser(TAGS | {"definitely": "NN", "ultimately": "RB", "sees": "VBZ"})
     reference = Grammar({("S", ("DT", "NN", "RB", "VBZ")): 1})
-    (expansions,) = expander(["really"], tree, text, reference, parser).expand([seed(text, LC9)], "0")
+    (expansions,) = expander(["ultimately"], tree, text, reference, parser).expand([seed(text, LC9)], "0")
     assert [e.reason for e in expansions] == ["repeated"] * len(expansions)
     assert expansions
 
@@ -182,10 +183,32 @@ def test_behind_a_negation_only_some_adverbs_stand(
     assert [(e.text, e.reason) for e in expansions] == [(f"It isn't {word} painful.", reason)]
 
 
+def test_a_degree_of_what_is_negated_stands_next_to_the_negation(parser: CachedParser) -> None:
+    text = "It isn't a dull film."  # "It isn't a very dull film": it may be dull
+    reference = Grammar({("NP", ("DT", "RB", "JJ", "NN")): 1})
+    tree = phrase("NP", [Tree("DT", (), 9, 10), Tree("JJ", (), 11, 15), Tree("NN", (), 16, 20)])
+    (expansions,) = expander(["very"], tree, text, reference, parser).expand([seed(text, LC9)], "0")
+    assert [e.reason for e in expansions] == ["negation"]
+
+
 def test_a_word_that_no_check_needs_a_parse_for_is_not_parsed() -> None:
     parser = FixedParser(TAGS)
     expander(["not", "the"], parser=parser).expand([seed(SENTENCE, LC9)], "0")
     assert parser.parsed == 2  # the seed alone, for its places and for its syntax
+
+
+def test_what_is_denied_after_the_sentence_is_not_limited(parser: CachedParser) -> None:
+    text = "Do I think that the film is dull? No."
+    found = text.index("the film"), text.index("?")
+    reference = Grammar({("ADJP", ("RB", "JJ")): 1})
+    tree = phrase("ADJP", [Tree("JJ", (), 28, 32)])
+    made = expander(["really", "very", "clearly"], tree, text, reference, parser)
+    (expansions,) = made.expand([seed(text, LC10, found)], "0")
+    assert {e.word: e.reason for e in expansions} == {
+        "really": None,
+        "very": "negation",
+        "clearly": "negation",
+    }
 
 
 def test_an_article_must_agree() -> None:
@@ -223,7 +246,7 @@ def test_every_gap_has_its_turn_before_one_has_two() -> None:
         ("S", ("DT", "JJ", "NN", "VBZ", "RB")): 1,
         ("S", ("DT", "NN", "RB", "VBZ", "RB")): 1,
     }
-    adjectives, adverbs = ("new", "old", "unlisted"), ("really", "surely")
+    adjectives, adverbs = ("new", "old", "unlisted"), ("ultimately", "genuinely")
     words = [*adjectives, *adverbs]
     parser = FixedParser(TAGS | {"unlisted": "JJ", "sees": "VBZ"} | dict.fromkeys(adverbs, "RB"))
     judge, text = FixedJudge(dict.fromkeys(words, 0.0)), "The cat sees it."

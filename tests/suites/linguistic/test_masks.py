@@ -47,16 +47,44 @@ def test_an_adverb_opens_a_text(text: str, word: str, expansion: str, parser: Ca
         ("Worth the effort to watch.", "clearly"),  # neither a statement nor a phrase with an article
         ("Is the movie a dud?", "clearly"),
         ("Storytelling feels slight.", "clearly"),  # the capital may be a title's
+        ("The Sweetest Thing leaves a sour taste.", "clearly"),
     ],
 )
 def test_what_does_not_open_a_text(text: str, word: str, parser: CachedParser) -> None:
     assert opened(text, word, parser) == []
 
 
-def test_what_stands_in_a_template_has_no_beginning(parser: CachedParser) -> None:
-    text = "I was told that the movie is dull."
-    assert masks(text, parser, text.index("the"))
-    assert all(m.before for m in masks(text, parser, text.index("the")))
+def beginnings(text: str, found: str, parser: CachedParser) -> set[str]:
+    """Which words may open the text of a template before the sentence ``found``."""
+    at_start = [m for m in masks(text, parser, text.index(found)) if m.opens]
+    words = modifiers.load()
+    return {word for m in at_start for word in words.neutral if m.place.fits(word, m.symbol, words)}
+
+
+@pytest.mark.parametrize(
+    ("template", "words"),
+    [
+        ("I was told that", "frank"),
+        ("I wouldn't say, given that I saw it on a Tuesday, that", "frank"),
+        ("Many people agree that", "distant"),
+        ("You think that", "distant"),
+        ("Do I think that", "asking"),
+    ],
+)
+def test_an_adverb_opens_a_template(template: str, words: str, parser: CachedParser) -> None:
+    found = "the movie is dull"
+    assert beginnings(f"{template} {found}.", found, parser) == getattr(modifiers.load(), words)
+
+
+def test_what_is_set_off_before_a_template_stays_first(parser: CachedParser) -> None:
+    assert beginnings("Last time, I thought that the movie is dull.", "the movie", parser) == set()
+
+
+def test_a_template_has_no_gaps_of_its_own(parser: CachedParser) -> None:
+    text = "I was really told that the movie is dull."
+    found = text.index("the movie")
+    assert {m.gap for m in masks(text, parser, found)} - {0}
+    assert all(m.opens or m.gap > found for m in masks(text, parser, found))
 
 
 def test_masks_keep_the_text(parser: CachedParser) -> None:

@@ -23,7 +23,7 @@ def fits(text: str, word: str, symbol: str, parser: CachedParser) -> bool:
 @pytest.mark.parametrize(
     ("text", "word", "symbol"),
     [
-        ("Her _ wallet is here.", "own", "JJ"),
+        ("Her _ wallet is here.", "unlisted", "JJ"),
         ("The film is _ flat.", "really", "RB"),
         ("The film is a _ flat affair.", "truly", "RB"),
         ("The film _ finds its feet.", "ultimately", "RB"),
@@ -40,18 +40,19 @@ def test_places(text: str, word: str, symbol: str, parser: CachedParser) -> None
 @pytest.mark.parametrize(
     ("text", "word", "symbol"),
     [
-        ("She went to her _ Washington.", "own", "JJ"),  # a name
-        ("The _ film is flat.", "own", "JJ"),  # no owner
+        ("She went to her _ Washington.", "unlisted", "JJ"),  # a name
         ("It is full of _ angst.", "unlisted", "JJ"),  # no determiner
         ("The film is _ flat.", "unlisted", "JJ"),
         ("It lifts itself, _ droning on.", "ultimately", "RB"),  # before a participle
         ("The film _ has found its feet.", "really", "RB"),  # before an auxiliary
         ("The film is very _ flat.", "really", "RB"),  # behind another adverb
         ("The film _ finds its feet.", "utterly", "RB"),  # a degree before a verb
+        ("It drags when it _ finds its feet.", "ultimately", "RB"),  # the verb of another clause
         ("The movie _ isn't a mess.", "certainly", "RB"),  # before a form of be
         ("The film is _ awful.", "very", "RB"),  # an adjective of the utmost
         ("The film is _ flat.", "utterly", "RB"),  # one that has degrees
         ("He saw the _ Iranian film.", "very", "RB"),  # one that has none
+        ("They are two such _ funny actors.", "very", "RB"),
         ("It is the _ first film.", "very", "RB"),
         ("He read the _ prophetic book.", "very", "RB"),  # "that same"
         ("The picture's _ dull byways are long.", "clearly", "RB"),  # an owner's 's
@@ -69,5 +70,5 @@ def test_no_places(text: str, word: str, symbol: str, parser: CachedParser) -> N
 def test_the_lists_do_not_contradict_each_other() -> None:
     assert not WORDS.neutral & WORDS.weakening
     assert WORDS.negatable <= WORDS.neutral
-    assert not WORDS.absolute & WORDS.ungradable
+    assert not WORDS.absolute & WORDS.gradable
     assert all(word == word.lower() for word in WORDS.weakening)

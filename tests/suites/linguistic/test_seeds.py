@@ -255,6 +255,9 @@ LEFT = [
     ("LC5", "neutral: This is a bad film."),
     ("LC6", "negative: The film is not good."),  # negated already
     ("LC9", "positive: The lovely film is not dull."),  # a word of the other label
+    ("LC8", "positive: Ann gives a lovely performance."),  # of a film with Ann
+    ("LC10", "positive: The film is about Ann's lovely voice."),  # it is lovely all the same
+    ("LC10", "positive: Ann shines in this lovely film."),
     ("LC11", "negative: Why was this mess made?"),
 ]
 
