@@ -6,6 +6,7 @@ Read from parts of speech and dependency labels alone, of spaCy or of Universal 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import pairwise
 
 from harness.core import Span
@@ -81,36 +82,44 @@ def verb(text: str, parse: Parse) -> Span | None:
     A statement is a whole sentence without quotations, brackets, dashes, contrasts and the like, that begins
     with its subject, names whom it is about, and has no comma before its verb.
     """
-    labels = [label.lower() for label in parse.dep]
-    if not _PLAIN.fullmatch(text) or len(labels) < LEAST or labels.count("root") != 1:
+    if not _PLAIN.fullmatch(text) or len(parse.pos) < LEAST or parse.pos[0] not in OPENING + COMMON:
         return None
     places = spans(text, parse)
     tokens = [text[start:end].lower() for start, end in places]
-    subject = next((at for at, label in enumerate(labels) if label.startswith(SUBJECTS)), None)
-    if parse.pos[0] not in OPENING + COMMON or not CONTRASTS.isdisjoint(tokens):
-        return None
-    if any(at and tag in ("DT", "RB") and tokens[at] in POINTING for at, tag in enumerate(parse.pos)):
-        return None  # "delivers on that promise": which?
     doubled = any(one == other for one, other in pairwise(tokens))
-    if doubled or tokens.count("as") > 1:  # "as subtle as boldface"
+    if doubled or tokens.count("as") > 1 or not CONTRASTS.isdisjoint(tokens):  # "as subtle as boldface"
         return None
-    if not UNNAMED.isdisjoint(tokens) or (tokens[0] == "that" and parse.dep[0].startswith(SUBJECTS)):
-        return None
-    if subject is None:
-        return None
-    found = next(
-        (at for at in range(subject + 1, len(labels)) if parse.pos[at] in FINITE and labels[at] in CARRIERS),
-        None,
+    found = None if _points_elsewhere(tokens, parse) else _finite(tokens, parse)
+    return None if found is None else places[found]
+
+
+def _points_elsewhere(tokens: Sequence[str], parse: Parse) -> bool:
+    """Return whether a word stands for what another sentence says: "it delivers on that promise", "my"."""
+    pointing = any(
+        tokens[at] in POINTING and tag in ("DT", "RB") and following not in FINITE
+        for at, (tag, following) in enumerate(pairwise(parse.pos))
     )
-    if found is None or found > labels.index("root") or "," in tokens[:found]:
+    subject = tokens[0] == "that" and parse.dep[0].lower().startswith(SUBJECTS)
+    return pointing or subject or not UNNAMED.isdisjoint(tokens)
+
+
+def _finite(tokens: Sequence[str], parse: Parse) -> int | None:
+    """Return the index of the finite verb of the main clause, None if there is none or a comma before it.
+
+    What may be a participle is none: "a film determined to …", "Beckett applied to …".
+    """
+    labels = [label.lower() for label in parse.dep]
+    subject = next((at for at, label in enumerate(labels) if label.startswith(SUBJECTS)), len(labels))
+    carriers = (at for at, label in enumerate(labels) if label in CARRIERS and parse.pos[at] in FINITE)
+    found = next((at for at in carriers if at > subject), None)
+    if found is None or labels.count("root") != 1 or found > labels.index("root") or "," in tokens[:found]:
         return None
     tag, *behind = parse.pos[found:]
     participle = tokens[found].endswith("ed") and (tokens[0] in ("a", "an") or behind[:1] in (["IN"], ["TO"]))
-    if parse.pos[found - 1] in RELATIVE or (tag == "VBD" and participle):
-        return None  # "A film that appears …", "A film determined to …", "Beckett applied to …"
-    if tag == "MD" and "VB" not in behind:
+    relative = parse.pos[found - 1] in RELATIVE  # "A film that appears …"
+    if relative or (tag == "VBD" and participle) or (tag == "MD" and "VB" not in behind):
         return None
-    return places[found]
+    return found
 
 
 def _one_claim(text: str, parse: Parse) -> bool:

@@ -1,8 +1,8 @@
 """Where a modifier may be put into a sentence: what most adjectives and adverbs stand between.
 
 An adjective stands before a common noun that has a determiner or an owner. An adverb that no other adverb
-precedes stands at the beginning of a text, before an adjective, before the verb of a main clause or of a
-statement after *that*, but *be*, *have* and *do*, or between a form of *be* and what it says.
+precedes stands at the beginning of a text, before an adjective, before the verb in the present of a main
+clause or of a statement after *that*, but *be*, *have* and *do*, or between a form of *be* and what it says.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from harness.suites.linguistic.modifiers import Modifiers
 ADJECTIVE, ADVERB = "JJ", "RB"
 NOUNS = ("NN", "NNS")
 VERBS = ("VB", "VBD", "VBP", "VBZ")
+PRESENT = ("VBP", "VBZ")
+"""A verb of the past may be a participle: "Beckett applied to the voting process"."""
 ADJECTIVES = ("JJ", "JJR", "JJS")
 ADVERBS = ("RB", "RBR", "RBS")
 AUXILIARIES = frozenset(
@@ -76,7 +78,7 @@ class Place:
 
     @property
     def _verbal(self) -> bool:
-        return self.main and self.after[1] in VERBS and self.after[0] not in AUXILIARIES
+        return self.main and self.after[1] in PRESENT and self.after[0] not in AUXILIARIES
 
     @property
     def _copular(self) -> bool:

@@ -47,6 +47,7 @@ def test_places(text: str, word: str, symbol: str, parser: CachedParser) -> None
         ("The film _ has found its feet.", "really", "RB"),  # before an auxiliary
         ("The film is very _ flat.", "really", "RB"),  # behind another adverb
         ("The film _ finds its feet.", "utterly", "RB"),  # a degree before a verb
+        ("Beckett _ applied to the process.", "ultimately", "RB"),  # or was applied
         ("It drags when it _ finds its feet.", "ultimately", "RB"),  # the verb of another clause
         ("The movie _ isn't a mess.", "certainly", "RB"),  # before a form of be
         ("The film is _ awful.", "very", "RB"),  # an adjective of the utmost
