@@ -36,7 +36,12 @@ CONTRASTS = frozenset(
 )
 POINTING = frozenset(["that", "these", "those"])
 LEAST = 4
-DEGREES = frozenset(["enough", "quite", "so", "too"])
+LIMITS = frozenset(
+    [
+        *("enough", "quite", "so", "too", "always", "often", "uniformly", "may", "might"),
+        *("all", "both", "each", "entire", "every", "everyone", "everything", "whole"),
+    ]
+)
 UNNAMED = frozenset(
     [*("i", "me", "my", "mine", "myself"), *("they", "them", "their", "theirs", "themselves")]
 )
@@ -67,13 +72,13 @@ def has_form(form: str, text: str, parse: Parse) -> bool:
 def _may_follow(text: str, parse: Parse) -> bool:
     """Return whether the capital of a sentence can go, and what *he* or *she* stands for is not left open.
 
-    The capital of a common word, or of an article before a name ("The Sweetest Thing"), may be that of a
-    title.
+    The capital of a common noun may be that of a title, unless it is the plural subject of the next word; so
+    may that of a word before another capital ("The Sweetest Thing", "Eight Legged Freaks").
     """
-    first, *_ = text.split() or [""]
-    titled = parse.pos[:2] in (("DT", "NNP"), ("DT", "NNPS"))
-    opens = parse.pos[:1] != () and parse.pos[0] in OPENING and "-" not in first
-    return opens and not titled and first.lower() not in ("he", "she")
+    first, second, *_ = *text.split(), "", ""
+    opens = parse.pos[:1] != () and (parse.pos[0] in OPENING or parse.pos[:2] == ("NNS", "VBP"))
+    titled = second[:1].isupper() and parse.pos[0] not in NAMES
+    return opens and not titled and "-" not in first and first.lower() not in ("he", "she")
 
 
 def verb(text: str, parse: Parse) -> Span | None:
@@ -114,24 +119,30 @@ def _finite(tokens: Sequence[str], parse: Parse) -> int | None:
     found = next((at for at in carriers if at > subject), None)
     if found is None or labels.count("root") != 1 or found > labels.index("root") or "," in tokens[:found]:
         return None
+    relatives = sum(tag in RELATIVE for tag in parse.pos[:found]) + tokens[:found].count("that")
+    if relatives > sum(tag in FINITE for tag in parse.pos[:found]):  # "A film that appears", "that men can"
+        return None
     tag, *behind = parse.pos[found:]
     participle = tokens[found].endswith("ed") and (tokens[0] in ("a", "an") or behind[:1] in (["IN"], ["TO"]))
-    relative = parse.pos[found - 1] in RELATIVE  # "A film that appears …"
-    if relative or (tag == "VBD" and participle) or (tag == "MD" and "VB" not in behind):
-        return None
+    if (
+        (tag == "VBD" and participle)
+        or (tag == "MD" and "VB" not in behind)
+        or tokens[found + 1 :][:1] == ["-"]
+    ):
+        return None  # "a must-see"
     return found
 
 
 def _one_claim(text: str, parse: Parse) -> bool:
-    """Return whether the statement is of one clause, but for relative ones, and is asserted by that.
+    """Return whether the statement is of one clause, but for relative ones, and asserts all that it says.
 
-    What follows "it is hard to" or "it is the cast that" is not, and "not bad enough" presupposes what "not
-    bad" denies.
+    What follows "it is hard to" or "it is the cast that" is not asserted, "not bad enough" presupposes what
+    "not bad" denies, and what is not always or not all bad may be bad.
     """
     tokens = [text[start:end].lower() for start, end in spans(text, parse)]
     finite = sum(tag in FINITE and before not in RELATIVE for before, tag in pairwise(("", *parse.pos)))
     cleft = tokens[0] == "it" and ("TO" in parse.pos[:5] or not {*RELATIVE}.isdisjoint(parse.pos))
-    return finite == 1 and not cleft and DEGREES.isdisjoint(tokens)
+    return finite == 1 and not cleft and LIMITS.isdisjoint(tokens)
 
 
 def _one_copula(text: str, parse: Parse) -> bool:
@@ -149,7 +160,7 @@ def _one_copula(text: str, parse: Parse) -> bool:
         return False
     (at,) = finite
     after = parse.pos[at + 1 : at + 2]
-    if not DEGREES.isdisjoint(tokens):
+    if not LIMITS.isdisjoint(tokens):
         return False
     clitic = tokens[at] not in ("is", "are", "was", "were")
     return (

@@ -83,7 +83,11 @@ class Place:
     @property
     def _copular(self) -> bool:
         said = ("DT", "PRP$", "VBG", "VBN", *ADJECTIVES)
-        says = self.after[1] in said and self.after[0] != "been"
+        says = (
+            self.after[1] in said
+            and self.after[0] != "been"
+            and (self.after[1] != ADJECTIVE or self.gradable)
+        )
         is_ = self.before[0] in FORMS_OF_BE and self.before[1] in VERBS
         return is_ and (says or self.after[0] in ("as", "so"))
 

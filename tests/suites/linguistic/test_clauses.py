@@ -22,6 +22,8 @@ def holds(form: str, text: str, parser: CachedParser) -> bool:
         "The people in the room laughed.",
         "Mr. Allen has made a comedy.",
         "These are the best jokes of the year.",
+        "Films are made of moments.",
+        "The people who came for the songs laughed.",
     ],
 )
 def test_statements(text: str, parser: CachedParser) -> None:
@@ -48,10 +50,14 @@ def test_statements(text: str, parser: CachedParser) -> None:
         "It is as subtle as boldface.",
         "That's its first sign of trouble.",
         "The insight of Mr. MÃ¼nch is genuine.",  # UTF-8 read as Latin-1
-        "Films are made of moments.",  # the capital of a common noun may be a title's
+        "Storytelling feels slight.",  # the capital of a common noun may be a title's
+        "Bears is a bore of a film.",
         "The Sweetest Thing leaves a sour taste.",  # that of an article before a name, too
         "He has improved upon the first.",  # who?
         "A film that appears destined to become a landmark.",
+        "A film about friendship that men can embrace.",
+        "A backstage must-see for fans of comedy.",
+        "Eight Legged Freaks falls flat as a spoof.",
         "A film determined to uncover the truth about oil.",
         "The filmmakers 'eye for detail is sharp.",
         "The film delivers on that promise.",  # which?
@@ -104,6 +110,8 @@ def test_what_one_not_does_not_negate_as_a_whole(text: str, parser: CachedParser
         ("The plot is a mess, and the jokes are dull.", False),  # "no" may deny either
         ("The movie is a blast, as the songs escort you through it.", False),
         ("It's hard to believe something so flabby.", False),  # it is flabby
+        ("The film may be dull.", False),
+        ("The film is all menace.", False),
         ("It's the lovely cast that makes it good.", False),
         ("The first film was vile enough.", False),
     ],

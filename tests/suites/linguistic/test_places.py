@@ -53,6 +53,7 @@ def test_places(text: str, word: str, symbol: str, parser: CachedParser) -> None
         ("The film is _ awful.", "very", "RB"),  # an adjective of the utmost
         ("The film is _ flat.", "utterly", "RB"),  # one that has degrees
         ("He saw the _ Iranian film.", "very", "RB"),  # one that has none
+        ("It is _ amusing enough.", "truly", "RB"),
         ("They are two such _ funny actors.", "very", "RB"),
         ("It is the _ first film.", "very", "RB"),
         ("He read the _ prophetic book.", "very", "RB"),  # "that same"
