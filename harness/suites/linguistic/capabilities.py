@@ -67,11 +67,19 @@ class Rule:
             return False
         if self.affirmative and not self.start and any(word.lower() in NEGATIONS for word, _ in words):
             return False
-        kinds: set[Kind] = set()
-        for word, tag in words:
-            sentiment = lexicon.sentiment(word, tag)
-            kinds |= {(sentiment, word_class(word, tag)), (sentiment, None)}
-        return kinds.issuperset(self.include) and kinds.isdisjoint(self.exclude)
+        return self.has_included(words, lexicon) and _kinds(words, lexicon).isdisjoint(self.exclude)
+
+    def has_included(self, words: Words, lexicon: SentimentLexicon) -> bool:
+        """Return whether ``words`` are of all the kinds that must occur."""
+        return _kinds(words, lexicon).issuperset(self.include)
+
+
+def _kinds(words: Words, lexicon: SentimentLexicon) -> set[Kind]:
+    kinds: set[Kind] = set()
+    for word, tag in words:
+        sentiment = lexicon.sentiment(word, tag)
+        kinds |= {(sentiment, word_class(word, tag)), (sentiment, None)}
+    return kinds
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,16 @@ FORMS_OF_BE = {"is": "is", "are": "are", "was": "was", "were": "were", "'s": "is
 CONTRASTS = frozenset(
     ["also", "but", "though", "although", "however", "yet", "while", "whereas", "except", "unless", "than"]
 )
+HEDGES = frozenset(
+    [
+        *("almost", "nearly", "virtually", "somewhat", "fairly", "mildly", "kind", "sort"),
+        *("maybe", "perhaps", "possibly", "may", "might", "could", "would", "if"),
+    ]
+)
+"""What takes some of a statement back: "almost saves the movie", "it would seem"."""
 POINTING = frozenset(["that", "these", "those"])
+AFTER_SUCH = frozenset(["a", "an", "as", "that"])
+"""One of them follows *such* where it does not point to another sentence: "two such actors"."""
 LEAST = 4
 LIMITS = frozenset(
     [
@@ -58,8 +67,8 @@ def has_form(form: str, text: str, parse: Parse) -> bool:
     """Return whether the sentence ``text`` has the ``form``, one of ``FORMS``."""
     if form == PLAIN:
         tokens = [text[start:end].lower() for start, end in spans(text, parse)]
-        fits = _PLAIN.fullmatch(text) is not None and len(tokens) >= LEAST and CONTRASTS.isdisjoint(tokens)
-        return fits and parse.pos[0] in OPENING + COMMON
+        fits = _PLAIN.fullmatch(text) is not None and len(tokens) >= LEAST
+        return fits and (CONTRASTS | HEDGES).isdisjoint(tokens) and parse.pos[0] in OPENING + COMMON
     if form == COPULA:
         return _one_copula(text, parse)
     if not _may_follow(text, parse) or verb(text, parse) is None:
@@ -84,16 +93,16 @@ def _may_follow(text: str, parse: Parse) -> bool:
 def verb(text: str, parse: Parse) -> Span | None:
     """Return where the finite verb of a statement is, None if ``text`` is not one.
 
-    A statement is a whole sentence without quotations, brackets, dashes, contrasts and the like, that begins
-    with its subject, names whom it is about, and has no comma before its verb.
+    A statement is a whole sentence without quotations, brackets, dashes, contrasts, hedges and the like, that
+    begins with its subject, names whom it is about, and has no comma before its verb.
     """
     if not _PLAIN.fullmatch(text) or len(parse.pos) < LEAST or parse.pos[0] not in OPENING + COMMON:
         return None
     places = spans(text, parse)
     tokens = [text[start:end].lower() for start, end in places]
     doubled = any(one == other for one, other in pairwise(tokens))
-    if doubled or tokens.count("as") > 1 or not CONTRASTS.isdisjoint(tokens):  # "as subtle as boldface"
-        return None
+    if doubled or tokens.count("as") > 1 or not (CONTRASTS | HEDGES).isdisjoint(tokens):
+        return None  # "as subtle as boldface"
     found = None if _points_elsewhere(tokens, parse) else _finite(tokens, parse)
     return None if found is None else places[found]
 
@@ -104,8 +113,9 @@ def _points_elsewhere(tokens: Sequence[str], parse: Parse) -> bool:
         tokens[at] in POINTING and tag in ("DT", "RB") and following not in FINITE
         for at, (tag, following) in enumerate(pairwise(parse.pos))
     )
+    such = "such" in tokens and AFTER_SUCH.isdisjoint(tokens[tokens.index("such") :])
     subject = tokens[0] == "that" and parse.dep[0].lower().startswith(SUBJECTS)
-    return pointing or subject or not UNNAMED.isdisjoint(tokens)
+    return pointing or such or subject or not UNNAMED.isdisjoint(tokens)
 
 
 def _finite(tokens: Sequence[str], parse: Parse) -> int | None:

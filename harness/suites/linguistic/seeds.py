@@ -138,10 +138,12 @@ class Search:
         tagged = words(text, parse)
         if not rule.holds(tagged, self._lexicon):
             return False
-        if rule.form not in (clauses.CLAIM, clauses.COPULA):
+        if rule.form in (None, clauses.PLAIN):
             return True
-        # What is not denied, the subject and what is taken for granted, must say nothing of its own.
         before = len(words(text[: _verb(rule, text, parse)], parse))
+        if rule.form in (clauses.STATEMENT, clauses.NAMELESS):
+            return rule.has_included(tagged[before:], self._lexicon)  # not "the tenderness is still intact"
+        # What is not denied, the subject and what is taken for granted, must say nothing of its own.
         granted = [*tagged[:before], *_granted(tagged)]
         return all(self._lexicon.sentiment(word, tag) == "neutral" for word, tag in granted)
 

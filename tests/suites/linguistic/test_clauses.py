@@ -23,6 +23,7 @@ def holds(form: str, text: str, parser: CachedParser) -> bool:
         "Mr. Allen has made a comedy.",
         "These are the best jokes of the year.",
         "Films are made of moments.",
+        "This is such a lovely film.",
         "The people who came for the songs laughed.",
     ],
 )
@@ -62,6 +63,10 @@ def test_statements(text: str, parser: CachedParser) -> None:
         "The filmmakers 'eye for detail is sharp.",
         "The film delivers on that promise.",  # which?
         "The film is that good.",
+        "Ann and Ben are two such good actors.",
+        "The big surprise almost saves the film.",  # it does not
+        "Younger fans may be disappointed.",
+        "It's good fun, if a bit slow at times.",
         "These people love the film.",
         "It's also stupider.",  # than what?
         "Beckett applied to the voting process.",  # who applied, or what was?

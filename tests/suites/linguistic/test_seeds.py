@@ -255,7 +255,9 @@ LEFT = [
     ("LC5", "neutral: This is a bad film."),
     ("LC6", "negative: The film is not good."),  # negated already
     ("LC9", "positive: The lovely film is not dull."),  # a word of the other label
+    ("LC3", "positive: Ann gives a lovely performance."),  # "it" would be nothing
     ("LC8", "positive: Ann gives a lovely performance."),  # of a film with Ann
+    ("LC9", "positive: The charm of the piece is intact."),  # what it says judges nothing
     ("LC10", "positive: The film is about Ann's lovely voice."),  # it is lovely all the same
     ("LC10", "positive: Ann shines in this lovely film."),
     ("LC11", "negative: Why was this mess made?"),
