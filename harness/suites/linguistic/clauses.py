@@ -13,8 +13,9 @@ from harness.core import Span
 from harness.language.parse import Parse
 from harness.suites.linguistic.sentiment import NAMES
 
-PLAIN, STATEMENT, NAMELESS, CLAIM, COPULA = "plain", "statement", "nameless", "claim", "copula"
-FORMS = (PLAIN, STATEMENT, NAMELESS, CLAIM, COPULA)
+PLAIN, STATEMENT, NAMELESS, SINGULAR = "plain", "statement", "nameless", "singular"
+CLAIM, COPULA = "claim", "copula"
+FORMS = (PLAIN, STATEMENT, NAMELESS, SINGULAR, CLAIM, COPULA)
 NEGATIONS = frozenset(
     [
         *("not", "no", "never", "none", "nothing", "nobody", "nowhere", "neither", "nor", "cannot"),
@@ -37,7 +38,7 @@ CONTRASTS = frozenset(
 HEDGES = frozenset(
     [
         *("almost", "nearly", "virtually", "somewhat", "fairly", "mildly", "kind", "sort"),
-        *("maybe", "perhaps", "possibly", "may", "might", "could", "would", "if"),
+        *("maybe", "perhaps", "possibly", "probably", "may", "might", "could", "would", "if"),
     ]
 )
 """What takes some of a statement back: "almost saves the movie", "it would seem"."""
@@ -47,16 +48,33 @@ AFTER_SUCH = frozenset(["a", "an", "as", "that"])
 LEAST = 4
 LIMITS = frozenset(
     [
-        *("enough", "quite", "so", "too", "always", "often", "uniformly", "may", "might"),
+        *(
+            "beyond",
+            "bit",
+            "enough",
+            "equally",
+            "little",
+            "only",
+            "quite",
+            "so",
+            "too",
+            "always",
+            "often",
+            "uniformly",
+        ),
         *("all", "both", "each", "entire", "every", "everyone", "everything", "whole"),
     ]
 )
 UNNAMED = frozenset(
-    [*("i", "me", "my", "mine", "myself"), *("they", "them", "their", "theirs", "themselves")]
+    [
+        *("i", "me", "my", "mine", "myself", "we", "us", "our", "ours", "ourselves"),
+        *("they", "them", "their", "theirs", "themselves"),
+    ]
 )
 """Who a sentence by itself does not name, and who, after *they think that*, may be another."""
 KEEPS_CAPITAL = re.compile(r"(?:I|[^\W\d_]*[^\W\d_a-z][^\W\d_]*[^\W\d_a-z][^\W\d_]*)\b|.[A-Z]")
 """The first word of a sentence that has its capitals within one, too: *I* and acronyms."""
+_PERSON = re.compile(r"s?he\b", re.IGNORECASE)
 # "MÃ¼nch": UTF-8 read as Latin-1.
 _PLAIN = re.compile(
     r"(?!.*[ÂÃ])(?:[\w&%$,]|(?<=\w)['’]|(?<=\w)-(?=\w)|(?<=\b[A-Z])\.|(?<=Mr)\.|(?<=Ms)\.|(?<=Mrs)\.|\s)+[.!]?"
@@ -71,11 +89,13 @@ def has_form(form: str, text: str, parse: Parse) -> bool:
         return fits and (CONTRASTS | HEDGES).isdisjoint(tokens) and parse.pos[0] in OPENING + COMMON
     if form == COPULA:
         return _one_copula(text, parse)
-    if not _may_follow(text, parse) or verb(text, parse) is None:
-        return False
-    if form == NAMELESS:
-        return not {*NAMES} & {*parse.pos}
-    return form == STATEMENT or _one_claim(text, parse)
+    found = verb(text, parse) if _may_follow(text, parse) else None
+    if found is None or form == STATEMENT:
+        return found is not None
+    if form == CLAIM:
+        return _one_claim(text, parse)
+    singular = parse.tag_at(found[0]) == "VBZ" or text[slice(*found)].lower() == "was"
+    return not {*NAMES} & {*parse.pos} and (form == NAMELESS or singular)
 
 
 def _may_follow(text: str, parse: Parse) -> bool:
@@ -87,7 +107,7 @@ def _may_follow(text: str, parse: Parse) -> bool:
     first, second, *_ = *text.split(), "", ""
     opens = parse.pos[:1] != () and (parse.pos[0] in OPENING or parse.pos[:2] == ("NNS", "VBP"))
     titled = second[:1].isupper() and parse.pos[0] not in NAMES
-    return opens and not titled and "-" not in first and first.lower() not in ("he", "she")
+    return opens and not titled and "-" not in first and not _PERSON.match(first)
 
 
 def verb(text: str, parse: Parse) -> Span | None:
@@ -146,13 +166,14 @@ def _finite(tokens: Sequence[str], parse: Parse) -> int | None:
 def _one_claim(text: str, parse: Parse) -> bool:
     """Return whether the statement is of one clause, but for relative ones, and asserts all that it says.
 
-    What follows "it is hard to" or "it is the cast that" is not asserted, "not bad enough" presupposes what
-    "not bad" denies, and what is not always or not all bad may be bad.
+    What follows ", which" or "it is hard to" or "it is the cast that" is not asserted, "not bad enough"
+    presupposes what "not bad" denies, and what is not always or not all bad may be bad.
     """
     tokens = [text[start:end].lower() for start, end in spans(text, parse)]
     finite = sum(tag in FINITE and before not in RELATIVE for before, tag in pairwise(("", *parse.pos)))
     cleft = tokens[0] == "it" and ("TO" in parse.pos[:5] or not {*RELATIVE}.isdisjoint(parse.pos))
-    return finite == 1 and not cleft and LIMITS.isdisjoint(tokens)
+    aside = any(word == "," and tag in RELATIVE for word, tag in zip(tokens, parse.pos[1:], strict=False))
+    return finite == 1 and not cleft and not aside and LIMITS.isdisjoint(tokens)
 
 
 def _one_copula(text: str, parse: Parse) -> bool:

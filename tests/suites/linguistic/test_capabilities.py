@@ -87,7 +87,7 @@ def test_a_users_file_adds_and_replaces(tmp_path: Path) -> None:
         (('["neutral"] }', '["neutral"], start = 1 }'), r"start: must be a list"),
         (
             ('["neutral"] }', '["neutral"], form = "verse" }'),
-            r"form: must be one of plain, statement, nameless, claim, copula",
+            r"form: must be one of plain, statement, nameless, singular, claim, copula",
         ),
         (
             ('["neutral"] }', '["neutral"], include = [["neutral nouns"]] }'),

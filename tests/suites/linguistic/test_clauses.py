@@ -5,7 +5,16 @@ from __future__ import annotations
 import pytest
 
 from harness.language.parsers import CachedParser
-from harness.suites.linguistic.clauses import CLAIM, COPULA, NAMELESS, PLAIN, STATEMENT, has_form, verb
+from harness.suites.linguistic.clauses import (
+    CLAIM,
+    COPULA,
+    NAMELESS,
+    PLAIN,
+    SINGULAR,
+    STATEMENT,
+    has_form,
+    verb,
+)
 
 
 def holds(form: str, text: str, parser: CachedParser) -> bool:
@@ -39,6 +48,7 @@ def test_statements(text: str, parser: CachedParser) -> None:
         "Why was this made?",  # a question
         "What a treat!",
         "I loved it.",  # not what others can think of
+        "We are glad to have seen it.",
         "But it never starts.",
         "When it works, the film is lovely.",  # a comma before the verb
         "The film is lovely, but it is too long.",  # a contrast
@@ -55,6 +65,7 @@ def test_statements(text: str, parser: CachedParser) -> None:
         "Bears is a bore of a film.",
         "The Sweetest Thing leaves a sour taste.",  # that of an article before a name, too
         "He has improved upon the first.",  # who?
+        "She's a treasure to watch.",
         "A film that appears destined to become a landmark.",
         "A film about friendship that men can embrace.",
         "A backstage must-see for fans of comedy.",
@@ -119,6 +130,10 @@ def test_what_one_not_does_not_negate_as_a_whole(text: str, parser: CachedParser
         ("The film is all menace.", False),
         ("It's the lovely cast that makes it good.", False),
         ("The first film was vile enough.", False),
+        ("The second film is equally dull.", False),  # as what?
+        ("It's the only good film of the year.", False),
+        ("The plot is a mess, which is a pity.", False),  # "no" leaves it a pity
+        ("The food was beyond dull.", False),
     ],
 )
 def test_what_no_denies_as_a_whole(text: str, true: bool, parser: CachedParser) -> None:
@@ -128,6 +143,14 @@ def test_what_no_denies_as_a_whole(text: str, true: bool, parser: CachedParser) 
 def test_what_names_nobody(parser: CachedParser) -> None:
     assert holds(NAMELESS, "The film is lovely.", parser)
     assert not holds(NAMELESS, "Mr. Allen has made a comedy.", parser)
+
+
+def test_what_it_can_stand_for(parser: CachedParser) -> None:
+    assert holds(SINGULAR, "The film is lovely.", parser)
+    assert holds(SINGULAR, "The food was lovely.", parser)
+    assert not holds(SINGULAR, "The songs are lovely.", parser)
+    assert not holds(SINGULAR, "The songs were lovely.", parser)
+    assert not holds(SINGULAR, "Ann is a lovely singer.", parser)
 
 
 def test_plain_is_words_and_commas_of_more_than_a_few_words(parser: CachedParser) -> None:

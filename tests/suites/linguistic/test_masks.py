@@ -65,7 +65,7 @@ def beginnings(text: str, found: str, parser: CachedParser) -> set[str]:
     ("template", "words"),
     [
         ("I was told that", "frank"),
-        ("I wouldn't say, given that I saw it on a Tuesday, that", "frank"),
+        ("I wouldn't say, given that it's a Tuesday, that", "frank"),
         ("Many people agree that", "distant"),
         ("You think that", "distant"),
         ("Do I think that", "asking"),
