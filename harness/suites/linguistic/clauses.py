@@ -26,6 +26,7 @@ FINITE = ("VBZ", "VBP", "VBD", "MD")
 OPENING = ("DT", "PDT", "PRP", "PRP$", "NNP", "NNPS", "CD")
 COMMON = ("NN", "NNS", "JJ", "JJR", "JJS")
 OWNERS = ("PRP$", "POS")
+SUPERLATIVES = frozenset(["JJS", "RBS"])
 SUBJECTS = ("nsubj", "csubj", "expl")
 RELATIVE = ("WDT", "WP")
 CARRIERS = ("root", "aux", "auxpass", "cop", "aux:pass")
@@ -33,11 +34,14 @@ COPULAS = ("root", "auxpass", "cop", "aux:pass")
 FORMS_OF_BE = {"is": "is", "are": "are", "was": "was", "were": "were", "'s": "is", "’s": "is", "'re": "are",
                "’re": "are"}  # fmt: skip
 CONTRASTS = frozenset(
-    ["also", "but", "though", "although", "however", "yet", "while", "whereas", "except", "unless", "than"]
+    [
+        *("also", "but", "though", "although", "however", "yet", "while", "whereas", "except", "unless"),
+        *("equally", "than"),
+    ]
 )
 HEDGES = frozenset(
     [
-        *("almost", "nearly", "virtually", "somewhat", "fairly", "mildly", "kind", "sort"),
+        *("only", "almost", "nearly", "virtually", "somewhat", "fairly", "mildly", "kind", "sort"),
         *("maybe", "perhaps", "possibly", "probably", "may", "might", "could", "would", "if"),
     ]
 )
@@ -101,11 +105,11 @@ def has_form(form: str, text: str, parse: Parse) -> bool:
 def _may_follow(text: str, parse: Parse) -> bool:
     """Return whether the capital of a sentence can go, and what *he* or *she* stands for is not left open.
 
-    The capital of a common noun may be that of a title, unless it is the plural subject of the next word; so
-    may that of a word before another capital ("The Sweetest Thing", "Eight Legged Freaks").
+    The capital of a common noun may be that of a title ("Bears is a bore"), and so may that of a word before
+    another capital ("The Sweetest Thing", "Eight Legged Freaks").
     """
     first, second, *_ = *text.split(), "", ""
-    opens = parse.pos[:1] != () and (parse.pos[0] in OPENING or parse.pos[:2] == ("NNS", "VBP"))
+    opens = parse.pos[:1] != () and parse.pos[0] in OPENING
     titled = second[:1].isupper() and parse.pos[0] not in NAMES
     return opens and not titled and "-" not in first and not _PERSON.match(first)
 
@@ -167,13 +171,18 @@ def _one_claim(text: str, parse: Parse) -> bool:
     """Return whether the statement is of one clause, but for relative ones, and asserts all that it says.
 
     What follows ", which" or "it is hard to" or "it is the cast that" is not asserted, "not bad enough"
-    presupposes what "not bad" denies, and what is not always or not all bad may be bad.
+    presupposes what "not bad" denies, and what is not always, not all or not the worst may be bad.
     """
     tokens = [text[start:end].lower() for start, end in spans(text, parse)]
     finite = sum(tag in FINITE and before not in RELATIVE for before, tag in pairwise(("", *parse.pos)))
     cleft = tokens[0] == "it" and ("TO" in parse.pos[:5] or not {*RELATIVE}.isdisjoint(parse.pos))
     aside = any(word == "," and tag in RELATIVE for word, tag in zip(tokens, parse.pos[1:], strict=False))
-    return finite == 1 and not cleft and not aside and LIMITS.isdisjoint(tokens)
+    return finite == 1 and not cleft and not aside and not _limited(tokens, parse)
+
+
+def _limited(tokens: Sequence[str], parse: Parse) -> bool:
+    """Return whether denying the sentence may deny no more than a degree or a rank."""
+    return not LIMITS.isdisjoint(tokens) or not SUPERLATIVES.isdisjoint(parse.pos)
 
 
 def _one_copula(text: str, parse: Parse) -> bool:
@@ -191,7 +200,7 @@ def _one_copula(text: str, parse: Parse) -> bool:
         return False
     (at,) = finite
     after = parse.pos[at + 1 : at + 2]
-    if not LIMITS.isdisjoint(tokens):
+    if _limited(tokens, parse):
         return False
     clitic = tokens[at] not in ("is", "are", "was", "were")
     return (

@@ -31,7 +31,6 @@ def holds(form: str, text: str, parser: CachedParser) -> bool:
         "The people in the room laughed.",
         "Mr. Allen has made a comedy.",
         "These are the best jokes of the year.",
-        "Films are made of moments.",
         "This is such a lovely film.",
         "The people who came for the songs laughed.",
     ],
@@ -63,6 +62,7 @@ def test_statements(text: str, parser: CachedParser) -> None:
         "The insight of Mr. MÃ¼nch is genuine.",  # UTF-8 read as Latin-1
         "Storytelling feels slight.",  # the capital of a common noun may be a title's
         "Bears is a bore of a film.",
+        "Guys shoot a lot of bullets.",  # which?
         "The Sweetest Thing leaves a sour taste.",  # that of an article before a name, too
         "He has improved upon the first.",  # who?
         "She's a treasure to watch.",
@@ -80,6 +80,8 @@ def test_statements(text: str, parser: CachedParser) -> None:
         "It's good fun, if a bit slow at times.",
         "These people love the film.",
         "It's also stupider.",  # than what?
+        "The second film is equally dull.",
+        "It's the only good film of the year.",
         "Beckett applied to the voting process.",  # who applied, or what was?
         "The audience will limited to children.",
     ],
@@ -130,8 +132,7 @@ def test_what_one_not_does_not_negate_as_a_whole(text: str, parser: CachedParser
         ("The film is all menace.", False),
         ("It's the lovely cast that makes it good.", False),
         ("The first film was vile enough.", False),
-        ("The second film is equally dull.", False),  # as what?
-        ("It's the only good film of the year.", False),
+        ("It's the worst film of the year.", False),  # it may be bad
         ("The plot is a mess, which is a pity.", False),  # "no" leaves it a pity
         ("The food was beyond dull.", False),
     ],
