@@ -52,20 +52,7 @@ AFTER_SUCH = frozenset(["a", "an", "as", "that"])
 LEAST = 4
 LIMITS = frozenset(
     [
-        *(
-            "beyond",
-            "bit",
-            "enough",
-            "equally",
-            "little",
-            "only",
-            "quite",
-            "so",
-            "too",
-            "always",
-            "often",
-            "uniformly",
-        ),
+        *("beyond", "bit", "enough", "just", "quite", "so", "too", "always", "often", "uniformly"),
         *("all", "both", "each", "entire", "every", "everyone", "everything", "whole"),
     ]
 )

@@ -133,6 +133,7 @@ def test_what_one_not_does_not_negate_as_a_whole(text: str, parser: CachedParser
         ("It's the lovely cast that makes it good.", False),
         ("The first film was vile enough.", False),
         ("It's the worst film of the year.", False),  # it may be bad
+        ("It's just a lovely film.", False),  # or more than that
         ("The plot is a mess, which is a pity.", False),  # "no" leaves it a pity
         ("The food was beyond dull.", False),
     ],
