@@ -53,9 +53,10 @@ LEAST = 4
 LIMITS = frozenset(
     [
         *("beyond", "bit", "enough", "just", "quite", "so", "too", "always", "often", "uniformly"),
-        *("all", "both", "each", "entire", "every", "everyone", "everything", "whole"),
+        *("all", "both", "each", "entire", "every", "everyone", "everything", "finish", "whole"),
     ]
 )
+"""What bounds a degree or an extent: "bad enough", "a mess from start to finish"."""
 UNNAMED = frozenset(
     [
         *("i", "me", "my", "mine", "myself", "we", "us", "our", "ours", "ourselves"),
@@ -125,7 +126,7 @@ def _points_elsewhere(tokens: Sequence[str], parse: Parse) -> bool:
         for at, (tag, following) in enumerate(pairwise(parse.pos))
     )
     such = "such" in tokens and AFTER_SUCH.isdisjoint(tokens[tokens.index("such") :])
-    subject = tokens[0] == "that" and parse.dep[0].lower().startswith(SUBJECTS)
+    subject = tokens[0] in POINTING and parse.dep[0].lower().startswith(SUBJECTS)
     return pointing or such or subject or not UNNAMED.isdisjoint(tokens)
 
 
