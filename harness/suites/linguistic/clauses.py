@@ -170,7 +170,8 @@ def _one_claim(text: str, parse: Parse) -> bool:
 
 def _limited(tokens: Sequence[str], parse: Parse) -> bool:
     """Return whether denying the sentence may deny no more than a degree or a rank."""
-    return not LIMITS.isdisjoint(tokens) or not SUPERLATIVES.isdisjoint(parse.pos)
+    little = ("a", "little") in pairwise(tokens)  # "not a little slow" is very slow
+    return little or not LIMITS.isdisjoint(tokens) or not SUPERLATIVES.isdisjoint(parse.pos)
 
 
 def _one_copula(text: str, parse: Parse) -> bool:

@@ -137,6 +137,7 @@ def test_what_one_not_does_not_negate_as_a_whole(text: str, parser: CachedParser
         ("It's just a lovely film.", False),  # or more than that
         ("The plot is a mess, which is a pity.", False),  # "no" leaves it a pity
         ("The food was beyond dull.", False),
+        ("The service was a little slow.", False),
     ],
 )
 def test_what_no_denies_as_a_whole(text: str, true: bool, parser: CachedParser) -> None:
