@@ -67,7 +67,8 @@ class Rule:
             return False
         if self.affirmative and not self.start and any(word.lower() in NEGATIONS for word, _ in words):
             return False
-        return self.has_included(words, lexicon) and _kinds(words, lexicon).isdisjoint(self.exclude)
+        kinds = _kinds(words, lexicon)
+        return kinds.issuperset(self.include) and kinds.isdisjoint(self.exclude)
 
     def has_included(self, words: Words, lexicon: SentimentLexicon) -> bool:
         """Return whether ``words`` are of all the kinds that must occur."""

@@ -46,6 +46,7 @@ HEDGES = frozenset(
     ]
 )
 """What takes some of a statement back: "almost saves the movie", "it would seem"."""
+QUALIFYING = CONTRASTS | HEDGES
 POINTING = frozenset(["that", "these", "those"])
 AFTER_SUCH = frozenset(["a", "an", "as", "that"])
 """One of them follows *such* where it does not point to another sentence: "two such actors"."""
@@ -76,9 +77,7 @@ _PLAIN = re.compile(
 def has_form(form: str, text: str, parse: Parse) -> bool:
     """Return whether the sentence ``text`` has the ``form``, one of ``FORMS``."""
     if form == PLAIN:
-        tokens = [text[start:end].lower() for start, end in spans(text, parse)]
-        fits = _PLAIN.fullmatch(text) is not None and len(tokens) >= LEAST
-        return fits and (CONTRASTS | HEDGES).isdisjoint(tokens) and parse.pos[0] in OPENING + COMMON
+        return _is_plain(text, parse)
     if form == COPULA:
         return _one_copula(text, parse)
     found = verb(text, parse) if _may_follow(text, parse) else None
@@ -86,8 +85,16 @@ def has_form(form: str, text: str, parse: Parse) -> bool:
         return found is not None
     if form == CLAIM:
         return _one_claim(text, parse)
-    singular = parse.tag_at(found[0]) == "VBZ" or text[slice(*found)].lower() == "was"
-    return not {*NAMES} & {*parse.pos} and (form == NAMELESS or singular)
+    if not {*NAMES}.isdisjoint(parse.pos):
+        return False
+    return form == NAMELESS or parse.tag_at(found[0]) == "VBZ" or text[slice(*found)].lower() == "was"
+
+
+def _is_plain(text: str, parse: Parse) -> bool:
+    """Return whether the text is words and commas, without contrasts or hedges, and begins as phrases do."""
+    if not _PLAIN.fullmatch(text) or len(parse.pos) < LEAST or parse.pos[0] not in OPENING + COMMON:
+        return False
+    return QUALIFYING.isdisjoint(_tokens(text, parse))
 
 
 def _may_follow(text: str, parse: Parse) -> bool:
@@ -108,15 +115,14 @@ def verb(text: str, parse: Parse) -> Span | None:
     A statement is a whole sentence without quotations, brackets, dashes, contrasts, hedges and the like, that
     begins with its subject, names whom it is about, and has no comma before its verb.
     """
-    if not _PLAIN.fullmatch(text) or len(parse.pos) < LEAST or parse.pos[0] not in OPENING + COMMON:
+    if not _is_plain(text, parse):
         return None
-    places = spans(text, parse)
-    tokens = [text[start:end].lower() for start, end in places]
+    tokens = _tokens(text, parse)
     doubled = any(one == other for one, other in pairwise(tokens))
-    if doubled or tokens.count("as") > 1 or not (CONTRASTS | HEDGES).isdisjoint(tokens):
+    if doubled or tokens.count("as") > 1 or _points_elsewhere(tokens, parse):
         return None  # "as subtle as boldface"
-    found = None if _points_elsewhere(tokens, parse) else _finite(tokens, parse)
-    return None if found is None else places[found]
+    found = _finite(tokens, parse)
+    return None if found is None else spans(text, parse)[found]
 
 
 def _points_elsewhere(tokens: Sequence[str], parse: Parse) -> bool:
@@ -161,7 +167,7 @@ def _one_claim(text: str, parse: Parse) -> bool:
     What follows ", which" or "it is hard to" or "it is the cast that" is not asserted, "not bad enough"
     presupposes what "not bad" denies, and what is not always, not all or not the worst may be bad.
     """
-    tokens = [text[start:end].lower() for start, end in spans(text, parse)]
+    tokens = _tokens(text, parse)
     finite = sum(tag in FINITE and before not in RELATIVE for before, tag in pairwise(("", *parse.pos)))
     cleft = tokens[0] == "it" and ("TO" in parse.pos[:5] or not {*RELATIVE}.isdisjoint(parse.pos))
     aside = any(word == "," and tag in RELATIVE for word, tag in zip(tokens, parse.pos[1:], strict=False))
@@ -182,15 +188,15 @@ def _one_copula(text: str, parse: Parse) -> bool:
     """
     if verb(text, parse) is None:
         return False
-    tokens = [text[start:end].lower() for start, end in spans(text, parse)]
+    tokens = _tokens(text, parse)
     finite = [at for at, tag in enumerate(parse.pos) if tag in FINITE]
     subjects = sum(label.lower().startswith(SUBJECTS) for label in parse.dep)
-    if len(finite) != 1 or subjects != 1 or "," in tokens or {"EX", "TO"} & {*parse.pos}:
+    if len(finite) != 1 or subjects != 1 or "," in tokens or _limited(tokens, parse):
+        return False
+    if not {"EX", "TO"}.isdisjoint(parse.pos):
         return False
     (at,) = finite
     after = parse.pos[at + 1 : at + 2]
-    if _limited(tokens, parse):
-        return False
     clitic = tokens[at] not in ("is", "are", "was", "were")
     return (
         tokens[at] in FORMS_OF_BE
@@ -211,3 +217,7 @@ def spans(text: str, parse: Parse) -> list[Span]:
     """Return the characters of each token, without white space."""
     ends = (*parse.offsets[1:], len(text))
     return [(at, at + len(text[at:end].rstrip())) for at, end in zip(parse.offsets, ends, strict=True)]
+
+
+def _tokens(text: str, parse: Parse) -> list[str]:
+    return [text[start:end].lower() for start, end in spans(text, parse)]

@@ -141,7 +141,7 @@ class Search:
         if rule.form in (None, clauses.PLAIN):
             return True
         before = len(words(text[: _verb(rule, text, parse)], parse))
-        if rule.form in (clauses.STATEMENT, clauses.NAMELESS, clauses.SINGULAR):
+        if rule.form not in (clauses.CLAIM, clauses.COPULA):
             return rule.has_included(tagged[before:], self._lexicon)  # not "the tenderness is still intact"
         # What is not denied, the subject and what is taken for granted, must say nothing of its own.
         granted = [*tagged[:before], *_granted(tagged)]
